@@ -210,8 +210,9 @@ enum lace_attr_route {
  * packet (a GSO packet is one packet) that has a lane to its next hop, also
  * where that is the only one, so that a program sees all traffic; it takes the
  * program's return value as the index of the lane offered.
- * Lanes are offered in ascending order of port number.  Context words are
- * readable as __sk_buff.cb[].
+ * Lanes are offered in ascending order of port number.  The packet begins at
+ * its IP header, and its flow hash is computed (__sk_buff.hash).  Context
+ * words are readable as __sk_buff.cb[].
  */
 enum lace_steer_cb {
 	LACE_STEER_LANES,	/* how many lanes are offered, at least 1 */
