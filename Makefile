@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0
+MAKEFLAGS += --no-builtin-rules
+
+modules:
+	$(MAKE) -f kmod/Makefile
+
+.PHONY: modules
