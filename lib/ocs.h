@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR MIT */
 /*
  * The emulated OCS of a lab: a cross-connect in BPF between the ports of a
- * switch namespace.  Its state is in maps pinned below LACE_OCS_PIN_ROOT, so
- * setting and reading it needs bpffs and no namespace.
+ * switch namespace.  Its state is in pinned maps, so setting and reading it
+ * needs bpffs and no namespace.
  */
 #ifndef LACE_OCS_H
 #define LACE_OCS_H
 
 #include "lace.h"
-
-#define LACE_PIN_ROOT "/sys/fs/bpf/lace"
 
 /* One simplex cross-connect, any input to any output of one OCS. */
 struct lace_cross {
