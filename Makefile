@@ -84,8 +84,8 @@ endef
 
 objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
-include lib/Makefile
 include ebpf/Makefile
+include lib/Makefile
 include tools/Makefile
 include selftests/Makefile
 
