@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which test programs there are, found from their sources, and how to run one.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import time
+
+TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
+LOGS = "build/check"
+KERNELS = ("6.1", "6.12")
+
+# Folders of selftests whose tests run on the host, and in virtual machines.
+HOST = ("lint", "setup", "vm", "demo", "bench")
+GUEST = ("net", "ebpf")
+DEFAULT_SECONDS = 120
+FUZZ_SECONDS = 10
+
+
+class Program:
+    """One test program: where it is, and what it is called in reports."""
+
+    def __init__(self, group, name, command, build="build", source=None):
+        self.group = group
+        self.name = name
+        self.command = command
+        self.build = build
+        self.seconds = declared_seconds(source or command[0])
+
+    @property
+    def title(self):
+        return self.group + "/" + self.name
+
+    def log(self, suffix):
+        return "%s/%s.%s" % (LOGS, self.title, suffix)
+
+
+def declared_seconds(path):
+    """A test that needs longer says so: a line with `timeout: SECONDS'."""
+    try:
+        with open(os.path.join(TOP, path), encoding="utf-8") as file:
+            head = file.read(4000)
+    except (FileNotFoundError, UnicodeDecodeError):
+        return DEFAULT_SECONDS
+    match = re.search(r"^\W*timeout: (\d+)\W*$", head, re.M)
+    return int(match.group(1)) if match else DEFAULT_SECONDS
+
+
+def files(folder, accept):
+    try:
+        names = os.listdir(os.path.join(TOP, "selftests", folder))
+    except FileNotFoundError:
+        return []
+    return sorted(n for n in names if accept(n) and
+                  os.path.isfile(os.path.join(TOP, "selftests", folder, n)))
+
+
+def scripts(folder, prefix):
+    """Executable scripts of a folder whose names start with the prefix."""
+    return files(folder, lambda n: n.startswith(prefix) and
+                 n.endswith((".sh", ".py")) and not n.startswith("lib") and
+                 os.access(os.path.join(TOP, "selftests", folder, n), os.X_OK))
+
+
+def host_programs():
+    found = []
+    units = files("lib", lambda n: re.fullmatch(r"test_\w+\.c", n))
+    for group, build in (("lib", "build"), ("lib-san", "build/san")):
+        for name in units:
+            found.append(Program(group, name[:-2],
+                                 [build + "/selftests/" + name[:-2]], build,
+                                 "selftests/lib/" + name))
+    for group, build in (("tools", "build"), ("tools-san", "build/san")):
+        for folder in ("tools", "lib"):
+            for name in scripts(folder, "test_"):
+                found.append(Program(group, name, ["selftests/%s/%s" %
+                                                   (folder, name)], build))
+    for name in files("fuzz", lambda n: re.fullmatch(r"fuzz_\w+\.c", n)):
+        found.append(Program("fuzz", name[:-2], [
+            "selftests/harness/fuzz",
+            "build/fuzz/selftests/" + name[:-2], str(FUZZ_SECONDS)]))
+    for folder in HOST:
+        for name in scripts(folder, "test_"):
+            found.append(Program(folder, name,
+                                 ["selftests/%s/%s" % (folder, name)]))
+    return found
+
+
+def guest_programs(kernel):
+    return [Program("%s-%s" % (folder, kernel), name,
+                    ["selftests/%s/%s" % (folder, name)])
+            for folder in GUEST for name in scripts(folder, "")]
+
+
+def signal_group(process, number):
+    try:
+        os.killpg(process.pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def end(process):
+    """Stop a program that took too long; it may clean up first."""
+    signal_group(process, signal.SIGTERM)
+    try:
+        return process.wait(5)
+    except subprocess.TimeoutExpired:
+        return -signal.SIGKILL
+
+
+def execute(program, wrapper=()):
+    """Run a program with its output in files; (status, killed_after, seconds).
+    """
+    for suffix in ("tap", "err"):
+        os.makedirs(os.path.dirname(os.path.join(TOP, program.log(suffix))),
+                    exist_ok=True)
+    env = dict(os.environ, LACE_BUILD=program.build)
+    env["PATH"] = ":".join([os.path.join(TOP, program.build, "tools"),
+                            "/usr/sbin:/usr/bin:/sbin:/bin", env["PATH"]])
+    start = time.monotonic()
+    killed_after = None
+    with open(os.path.join(TOP, program.log("tap")), "wb") as out, \
+         open(os.path.join(TOP, program.log("err")), "wb") as err:
+        try:
+            process = subprocess.Popen(
+                list(wrapper) + program.command, cwd=TOP, env=env,
+                stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                start_new_session=True)
+        except OSError as error:
+            err.write(("%s\n" % error).encode())
+            return 127, None, 0.0
+        try:
+            status = process.wait(program.seconds)
+        except subprocess.TimeoutExpired:
+            killed_after = program.seconds
+            status = end(process)
+        finally:
+            signal_group(process, signal.SIGKILL)
+            process.wait()
+    return status, killed_after, time.monotonic() - start
+
+
+def output(program, suffix):
+    try:
+        with open(os.path.join(TOP, program.log(suffix)), encoding="utf-8",
+                  errors="replace") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
