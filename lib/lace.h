@@ -41,6 +41,8 @@ struct lace_error {
 
 int lace_fail(struct lace_error *err, enum lace_error_kind kind,
 	      const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int lace_no_memory(struct lace_error *err);
+void lace_error_at(struct lace_error *err, const char *file, unsigned int line);
 void lace_error_print(FILE *out, const char *program,
 		      const struct lace_error *err);
 int lace_error_exit_status(const struct lace_error *err);
@@ -107,6 +109,9 @@ int lace_cluster_make(unsigned int servers, unsigned int ports,
 		      double reconfig_s, struct lace_cluster *cluster,
 		      struct lace_error *err);
 void lace_cluster_free(struct lace_cluster *cluster);
+const char *lace_relay_name(enum lace_relay relay);
+/* Negative if there is no such name. */
+int lace_relay_find(const char *name, enum lace_relay *relay);
 
 /* ---- schedule.c: lace-schedule/1 ---- */
 
