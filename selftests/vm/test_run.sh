@@ -93,8 +93,8 @@ halts() {
 
 # Linux does not start in so little memory.
 no_boot() {
-	vm 125 --memory 64 -- true &&
-		grep -q 'the machine did not start' "$work/err"
+	vm 125 --memory 64 --boot 10 -- true &&
+		grep -q 'the machine did not start in 10 seconds' "$work/err"
 }
 
 warns() {
