@@ -18,6 +18,8 @@
 
 #define LACE_MAX_PORTS 32	/* ports of one node, numbered from 0 */
 #define LACE_MAX_NODES 65535	/* node numbers are below this */
+#define LACE_MAX_PREFIXES 1024	/* of one node */
+#define LACE_MAX_ROUTES 4096	/* of one segment, at one node */
 
 /* Commands.  GET answers one object, or all of them as a dump.  A dump takes
  * LACE_A_*_IFINDEX or _IFNAME to restrict it to one device.  Every change is

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What differs between the kernels that the module builds for.  The rest of
+ * the source is written for the newest of them.
+ */
+#ifndef LACE_COMPAT_H
+#define LACE_COMPAT_H
+
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#ifdef LACE_HAVE_gso_h
+#include <net/gso.h>
+#endif
+
+static inline void lace_compat_lltx(struct net_device *dev)
+{
+#ifdef LACE_HAVE_lltx
+	dev->lltx = true;
+#else
+	dev->features |= NETIF_F_LLTX;
+#endif
+}
+
+static inline void lace_compat_netns_immutable(struct net_device *dev)
+{
+#if defined(LACE_HAVE_netns_immutable)
+	dev->netns_immutable = true;
+#elif defined(LACE_HAVE_netns_local)
+	dev->netns_local = true;
+#else
+	dev->features |= NETIF_F_NETNS_LOCAL;
+#endif
+}
+
+/* Keep IPv6 from giving addresses to a port, and so from sending on it. */
+static inline void lace_compat_no_addrconf(struct net_device *dev, bool on)
+{
+#ifdef LACE_HAVE_IFF_NO_ADDRCONF
+	if (on)
+		dev->priv_flags |= IFF_NO_ADDRCONF;
+	else
+		dev->priv_flags &= ~IFF_NO_ADDRCONF;
+#else
+	if (on)
+		dev->flags |= IFF_SLAVE;
+	else
+		dev->flags &= ~IFF_SLAVE;
+#endif
+}
+
+#endif /* LACE_COMPAT_H */

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The map of the module: what each file offers to the others.
+ *
+ * DESIGN NOTES
+ *
+ * All configuration happens under RTNL: link operations and the notifier hold
+ * it anyway, netlink commands take it.  The data path holds only the RCU read
+ * lock, from what it sees published:
+ *
+ *   lace_device.active   the active segment with the MAC addresses of its far
+ *			  ends, replaced as a whole
+ *   lace_device.ports[]  set while the port is enslaved
+ *   lace_device.steer    the steering program
+ *   lace_nodes.prefixes  a hash table of address prefixes
+ *
+ * A segment never changes once it is loaded, and a node never changes once it
+ * is set: both are replaced.  lace_active points to its segment; a segment
+ * cannot be deleted while it is active and is freed after a grace period, so
+ * whoever got the one may use the other.
+ *
+ * A packet may meet the active segment of one moment and the ports of the
+ * next.  Lanes are therefore named by port number, and a lane without a port
+ * is a dead lane, which is skipped, or counted where all are dead.
+ *
+ * Life of a device: ndo_init() sets up what ndo_uninit() and the destructor
+ * take down.  ndo_uninit() removes it from the list of its namespace, so that
+ * netlink finds it no more, and lets go of the ports; nobody then sends or
+ * receives.  The destructor frees nodes and segments.
+ */
+#ifndef LACE_H
+#define LACE_H
+
+#include <linux/etherdevice.h>
+#include <linux/filter.h>
+#include <linux/netdevice.h>
+#include <linux/rhashtable.h>
+#include <linux/rtnetlink.h>
+#include <linux/skbuff.h>
+#include <linux/u64_stats_sync.h>
+#include <linux/xarray.h>
+#include <net/genetlink.h>
+#include <net/netns/generic.h>
+
+#include <linux/lace.h>
+
+struct lace_port;
+
+#define LACE_NO_NODE LACE_MAX_NODES	/* number of no node */
+
+/* node.c */
+
+/* Bits of the address beyond length are zero; so are unused words. */
+struct lace_prefix {
+	__be32 address[4];
+	u8 family;
+	u8 length;
+	u8 zero[2];
+};
+
+struct lace_node {
+	u16 id;
+	u32 ports;		/* bit p: mac[p] is set */
+	u8 mac[LACE_MAX_PORTS][ETH_ALEN];
+	u16 n_prefixes;
+	struct lace_prefix prefixes[];
+};
+
+struct lace_nodes {
+	struct xarray by_id;
+	struct rhashtable prefixes;
+	/* Longest prefixes are looked up first: which lengths are in use. */
+	unsigned int n_length4[32 + 1];
+	unsigned int n_length6[128 + 1];
+	DECLARE_BITMAP(lengths4, 32 + 1);
+	DECLARE_BITMAP(lengths6, 128 + 1);
+};
+
+/* segment.c */
+
+struct lace_circuit {
+	u16 peer;		/* LACE_NO_NODE: no circuit */
+	u8 peer_port;
+};
+
+/* How packets of a pair of nodes come in here and where they go on. */
+struct lace_path {
+	u16 from;
+	u16 to;
+	u16 prev;		/* LACE_NO_NODE: they begin here */
+	u16 next;		/* LACE_NO_NODE: they end here */
+	u32 ports;		/* bit p: the TX lane of port p leads to next */
+	u16 chain;		/* index of the next path in the bucket */
+	bool direct;		/* over a circuit, not by a route */
+};
+
+#define LACE_NO_PATH U16_MAX
+
+struct lace_segment {
+	struct rcu_head rcu;
+	u32 id;
+	u16 self;		/* own node when it was loaded */
+	struct lace_circuit circuits[2][LACE_MAX_PORTS];
+	u32 ports[2];		/* bit p: circuits[dir][p] is one */
+	u16 n_paths;
+	u16 max_paths;
+	u8 bits;		/* of the hash */
+	u16 *buckets;		/* behind paths, in the same allocation */
+	struct lace_path paths[];
+};
+
+/* active.c */
+
+struct lace_far {
+	u16 node;		/* LACE_NO_NODE: no circuit */
+	u8 port;
+	u8 mac[ETH_ALEN];
+};
+
+struct lace_active {
+	struct rcu_head rcu;
+	struct lace_segment *segment;
+	struct lace_far far[2][LACE_MAX_PORTS];
+};
+
+/* stats.c */
+
+struct lace_dev_stats {
+	u64_stats_t value[LACE_A_DEVSTAT_MAX + 1];
+	struct u64_stats_sync syncp;
+};
+
+struct lace_lane_stats {
+	u64_stats_t value[LACE_A_LANESTAT_MAX + 1];
+	struct u64_stats_sync syncp;
+};
+
+/* device.c */
+
+struct lace_device {
+	struct net_device *dev;
+	struct list_head list;		/* lace_net.devices */
+	struct lace_port __rcu *ports[LACE_MAX_PORTS];
+	struct lace_active __rcu *active;
+	struct bpf_prog __rcu *steer;
+	struct lace_dev_stats __percpu *stats;
+	struct lace_nodes nodes;
+	struct xarray segments;
+	u16 self;			/* LACE_NO_NODE: not set */
+	unsigned int user_mtu;		/* 0: follow the ports */
+	bool mtu_follows;		/* the change of MTU is our own */
+};
+
+struct lace_net {
+	struct list_head devices;
+	unsigned int generation;	/* of the configuration, for dumps */
+};
+
+extern unsigned int lace_net_id;
+
+int lace_net_init(void);
+void lace_net_exit(void);
+int lace_link_init(void);
+void lace_link_exit(void);
+int lace_device_set_self(struct lace_device *lace, u16 self,
+			 struct netlink_ext_ack *extack);
+void lace_device_update_mtu(struct lace_device *lace);
+void lace_device_update_headroom(struct lace_device *lace);
+struct lace_device *lace_device_next(struct net *net, int ifindex);
+void lace_device_changed(struct lace_device *lace);
+
+static inline struct lace_net *lace_net(const struct net *net)
+{
+	return net_generic(net, lace_net_id);
+}
+
+/* port.c */
+
+struct lace_port {
+	struct net_device *dev;
+	struct lace_device *lace;
+	struct lace_lane_stats __percpu *stats[2];
+	u8 number;			/* written under RTNL */
+	u32 mbps;			/* rate, 0: not known */
+	/* For the built-in policy; lost updates do no harm. */
+	unsigned long sent;
+};
+
+int lace_port_init(void);
+void lace_port_exit(void);
+int lace_port_add(struct net_device *dev, struct net_device *port_dev,
+		  struct netlink_ext_ack *extack);
+int lace_port_del(struct net_device *dev, struct net_device *port_dev);
+void lace_port_del_all(struct lace_device *lace);
+int lace_port_set_number(struct lace_port *port, u8 number,
+			 struct netlink_ext_ack *extack);
+struct lace_port *lace_port_of(const struct net_device *port_dev);
+bool lace_port_is_live(const struct lace_port *port);
+
+/* node.c */
+
+int lace_nodes_init(struct lace_nodes *nodes);
+void lace_nodes_destroy(struct lace_nodes *nodes);
+u16 lace_nodes_find4(struct lace_nodes *nodes, __be32 address);
+u16 lace_nodes_find6(struct lace_nodes *nodes, const struct in6_addr *address);
+bool lace_prefix_is_sound(const struct lace_prefix *prefix);
+struct lace_node *lace_node_alloc(unsigned int n_prefixes);
+int lace_node_set(struct lace_device *lace, struct lace_node *node,
+		  struct netlink_ext_ack *extack);
+int lace_node_del(struct lace_device *lace, u16 id,
+		  struct netlink_ext_ack *extack);
+
+/* segment.c */
+
+struct lace_segment *lace_segment_alloc(u32 id, u16 self,
+					unsigned int n_routes);
+int lace_segment_add_circuit(struct lace_segment *segment, u8 dir, u8 port,
+			     const struct lace_circuit *circuit,
+			     struct netlink_ext_ack *extack);
+int lace_segment_close_circuits(struct lace_segment *segment);
+int lace_segment_add_route(struct lace_segment *segment,
+			   const struct lace_path *route,
+			   struct netlink_ext_ack *extack);
+bool lace_segment_uses_node(const struct lace_segment *segment, u16 id);
+const struct lace_path *lace_segment_path(const struct lace_segment *segment,
+					  u16 from, u16 to);
+int lace_segment_load(struct lace_device *lace, struct lace_segment *segment,
+		      struct netlink_ext_ack *extack);
+int lace_segment_del(struct lace_device *lace, u32 id,
+		     struct netlink_ext_ack *extack);
+void lace_segments_destroy(struct lace_device *lace);
+
+/* active.c */
+
+struct lace_active *lace_active_compile(struct lace_device *lace,
+					struct lace_segment *segment,
+					struct netlink_ext_ack *extack);
+void lace_active_publish(struct lace_device *lace, struct lace_active *active);
+struct lace_segment *lace_active_segment(struct lace_device *lace);
+
+/* packet.c */
+
+struct lace_packet {
+	u8 family;		/* AF_INET or AF_INET6 */
+	u8 protocol;
+	bool fragment;
+	u16 header;		/* length of the IP header */
+};
+
+bool lace_packet_read(struct sk_buff *skb, struct lace_packet *packet);
+bool lace_packet_is_sound(struct sk_buff *skb,
+			  const struct lace_packet *packet);
+u16 lace_packet_from(struct lace_nodes *nodes, const struct sk_buff *skb,
+		     const struct lace_packet *packet);
+u16 lace_packet_to(struct lace_nodes *nodes, const struct sk_buff *skb,
+		   const struct lace_packet *packet);
+bool lace_packet_hop_spent(const struct sk_buff *skb,
+			   const struct lace_packet *packet);
+void lace_packet_hop(struct sk_buff *skb, const struct lace_packet *packet);
+bool lace_packet_fits(const struct sk_buff *skb, unsigned int mtu);
+void lace_packet_wire(const struct sk_buff *skb,
+		      const struct lace_packet *packet,
+		      unsigned int *frames, unsigned int *bytes);
+
+/* stats.c */
+
+void lace_dev_stats_init(struct lace_dev_stats __percpu *stats);
+void lace_lane_stats_init(struct lace_lane_stats __percpu *stats);
+void lace_dev_count(struct lace_device *lace, enum lace_attr_devstat counter);
+void lace_lane_count(struct lace_port *port, enum lace_dir dir,
+		     enum lace_attr_lanestat counter);
+void lace_lane_count_frames(struct lace_port *port, enum lace_dir dir,
+			    bool relay, unsigned int frames,
+			    unsigned int bytes);
+void lace_dev_stats_read(struct lace_device *lace,
+			 u64 values[LACE_A_DEVSTAT_MAX + 1]);
+void lace_lane_stats_read(struct lace_port *port, enum lace_dir dir,
+			  u64 values[LACE_A_LANESTAT_MAX + 1]);
+
+/* steer.c */
+
+#define LACE_NO_LANE (-1)
+
+int lace_steer(struct lace_device *lace, const struct lace_active *active,
+	       const struct lace_path *path, struct sk_buff *skb,
+	       const struct lace_packet *packet);
+void lace_steer_set(struct lace_device *lace, struct bpf_prog *prog);
+
+/* transmit.c */
+
+netdev_tx_t lace_transmit_own(struct sk_buff *skb, struct net_device *dev);
+void lace_transmit_relayed(struct lace_device *lace,
+			   const struct lace_active *active,
+			   const struct lace_path *path, struct sk_buff *skb,
+			   const struct lace_packet *packet);
+
+/* receive.c */
+
+rx_handler_result_t lace_receive(struct sk_buff **pskb);
+
+/* netlink.c */
+
+/* Continue a dump with the objects of one device from *next on.  0, or
+ * -EMSGSIZE with *next at the one that no longer fitted.
+ */
+typedef int (*lace_nl_dump_fn)(struct sk_buff *skb,
+			       struct netlink_callback *cb,
+			       struct lace_device *lace, unsigned long *next);
+
+int lace_netlink_init(void);
+void lace_netlink_exit(void);
+int lace_nl_refuse_repeated(const struct nlattr *head, int len, u64 may_repeat,
+			    struct netlink_ext_ack *extack);
+int lace_nl_parse_nest(struct nlattr **attrs, int max,
+		       const struct nlattr *nest,
+		       const struct nla_policy *policy,
+		       struct netlink_ext_ack *extack);
+int lace_nl_count(const struct genl_info *info, int type);
+struct net_device *lace_nl_netdev(struct net *net,
+				  const struct nlattr *ifindex,
+				  const struct nlattr *ifname,
+				  struct netlink_ext_ack *extack);
+struct lace_device *lace_nl_device(struct genl_info *info, u64 may_repeat);
+void *lace_nl_begin(struct sk_buff *skb, u32 portid, u32 seq, int flags,
+		    u8 cmd, const struct lace_device *lace);
+void *lace_nl_begin_dump(struct sk_buff *skb, struct netlink_callback *cb,
+			 u8 cmd, const struct lace_device *lace);
+int lace_nl_put_stats(struct sk_buff *skb, int nest_type, int pad,
+		      const u64 *values, int last);
+int lace_nl_start(struct netlink_callback *cb,
+		  size_t (*largest)(struct lace_device *lace));
+int lace_nl_dump(struct sk_buff *skb, struct netlink_callback *cb,
+		 lace_nl_dump_fn dump);
+bool lace_nl_is_heard(const struct lace_device *lace,
+		      const struct genl_info *info);
+void lace_nl_announce(const struct lace_device *lace, struct genl_info *info,
+		      struct sk_buff *skb, int err);
+
+/* nl_device.c */
+
+extern const struct nla_policy lace_nl_dev_policy[LACE_A_DEV_MAX + 1];
+extern const struct nla_policy lace_nl_port_policy[LACE_A_PORT_MAX + 1];
+int lace_nl_dev_get(struct sk_buff *skb, struct genl_info *info);
+int lace_nl_dev_start(struct netlink_callback *cb);
+int lace_nl_dev_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int lace_nl_dev_set(struct sk_buff *skb, struct genl_info *info);
+int lace_nl_port_set(struct sk_buff *skb, struct genl_info *info);
+void lace_nl_announce_device(struct lace_device *lace, struct genl_info *info);
+
+/* nl_node.c */
+
+extern const struct nla_policy lace_nl_node_policy[LACE_A_NODE_MAX + 1];
+int lace_nl_node_get(struct sk_buff *skb, struct genl_info *info);
+int lace_nl_node_start(struct netlink_callback *cb);
+int lace_nl_node_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int lace_nl_node_set(struct sk_buff *skb, struct genl_info *info);
+int lace_nl_node_del(struct sk_buff *skb, struct genl_info *info);
+
+/* nl_lane.c */
+
+extern const struct nla_policy lace_nl_lane_policy[LACE_A_LANE_MAX + 1];
+int lace_nl_lane_get(struct sk_buff *skb, struct genl_info *info);
+int lace_nl_lane_start(struct netlink_callback *cb);
+int lace_nl_lane_dump(struct sk_buff *skb, struct netlink_callback *cb);
+void lace_nl_announce_lanes(struct lace_device *lace, u8 number);
+
+/* nl_segment.c */
+
+extern const struct nla_policy lace_nl_segment_policy[LACE_A_SEGMENT_MAX + 1];
+int lace_nl_segment_get(struct sk_buff *skb, struct genl_info *info);
+int lace_nl_segment_start(struct netlink_callback *cb);
+int lace_nl_segment_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int lace_nl_segment_set(struct sk_buff *skb, struct genl_info *info);
+int lace_nl_segment_del(struct sk_buff *skb, struct genl_info *info);
+int lace_nl_segment_activate(struct sk_buff *skb, struct genl_info *info);
+
+#endif /* LACE_H */

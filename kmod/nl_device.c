@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Netlink commands about devices and their ports.
+ */
+#include <linux/bpf.h>
+
+#include "lace.h"
+
+#define READ_ONLY(what) { \
+	.type = NLA_REJECT, \
+	.reject_message = what ": is not for the user to set", \
+}
+
+const struct nla_policy lace_nl_dev_policy[LACE_A_DEV_MAX + 1] = {
+	[LACE_A_DEV_IFINDEX] = NLA_POLICY_RANGE(NLA_U32, 1, S16_MAX),
+	[LACE_A_DEV_IFNAME] = { .type = NLA_NUL_STRING, .len = IFNAMSIZ - 1 },
+	[LACE_A_DEV_NODE] = NLA_POLICY_MAX(NLA_U16, LACE_MAX_NODES - 1),
+	[LACE_A_DEV_SEGMENT] = READ_ONLY("device SEGMENT"),
+	[LACE_A_DEV_STEER_FD] = NLA_POLICY_MIN(NLA_S32, -1),
+	[LACE_A_DEV_STEER_PROG_ID] = READ_ONLY("device STEER_PROG_ID"),
+	[LACE_A_DEV_PORT] = READ_ONLY("device PORT"),
+	[LACE_A_DEV_STATS] = READ_ONLY("device STATS"),
+};
+
+const struct nla_policy lace_nl_port_policy[LACE_A_PORT_MAX + 1] = {
+	[LACE_A_PORT_IFINDEX] = NLA_POLICY_RANGE(NLA_U32, 1, S16_MAX),
+	[LACE_A_PORT_IFNAME] = { .type = NLA_NUL_STRING, .len = IFNAMSIZ - 1 },
+	[LACE_A_PORT_NUMBER] = NLA_POLICY_MAX(NLA_U8, LACE_MAX_PORTS - 1),
+};
+
+static int put_port(struct sk_buff *skb, const struct lace_port *port)
+{
+	struct nlattr *nest = nla_nest_start(skb, LACE_A_DEV_PORT);
+
+	if (!nest ||
+	    nla_put_u32(skb, LACE_A_PORT_IFINDEX, port->dev->ifindex) ||
+	    nla_put_string(skb, LACE_A_PORT_IFNAME, port->dev->name) ||
+	    nla_put_u8(skb, LACE_A_PORT_NUMBER, port->number))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_ports(struct sk_buff *skb, struct lace_device *lace)
+{
+	struct lace_port *port;
+	int i;
+
+	for (i = 0; i < LACE_MAX_PORTS; i++) {
+		port = rtnl_dereference(lace->ports[i]);
+		if (port && put_port(skb, port))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+static int put_contents(struct sk_buff *skb, struct lace_device *lace)
+{
+	const struct lace_segment *segment = lace_active_segment(lace);
+	const struct bpf_prog *prog = rtnl_dereference(lace->steer);
+	u64 stats[LACE_A_DEVSTAT_MAX + 1];
+
+	lace_dev_stats_read(lace, stats);
+	if ((lace->self != LACE_NO_NODE &&
+	     nla_put_u16(skb, LACE_A_DEV_NODE, lace->self)) ||
+	    (segment &&
+	     nla_put_u32(skb, LACE_A_DEV_SEGMENT, segment->id)) ||
+	    (prog &&
+	     nla_put_u32(skb, LACE_A_DEV_STEER_PROG_ID, prog->aux->id)) ||
+	    put_ports(skb, lace) ||
+	    lace_nl_put_stats(skb, LACE_A_DEV_STATS, LACE_A_DEVSTAT_PAD, stats,
+			      LACE_A_DEVSTAT_MAX))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int finish(struct sk_buff *skb, void *header, struct lace_device *lace)
+{
+	if (!header)
+		return -EMSGSIZE;
+	if (put_contents(skb, lace)) {
+		genlmsg_cancel(skb, header);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, header);
+	return 0;
+}
+
+int lace_nl_dev_start(struct netlink_callback *cb)
+{
+	return lace_nl_start(cb, NULL);
+}
+
+static int dump(struct sk_buff *skb, struct netlink_callback *cb,
+		struct lace_device *lace, unsigned long *next)
+{
+	return finish(skb, lace_nl_begin_dump(skb, cb, LACE_CMD_DEV_GET, lace),
+		      lace);
+}
+
+int lace_nl_dev_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return lace_nl_dump(skb, cb, dump);
+}
+
+static struct sk_buff *make(struct lace_device *lace, u32 portid, u32 seq,
+			    u8 cmd)
+{
+	struct sk_buff *skb;
+
+	skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!skb)
+		return NULL;
+	if (finish(skb, lace_nl_begin(skb, portid, seq, 0, cmd, lace), lace)) {
+		nlmsg_free(skb);
+		return NULL;
+	}
+	return skb;
+}
+
+int lace_nl_dev_get(struct sk_buff *skb, struct genl_info *info)
+{
+	struct lace_device *lace;
+	struct sk_buff *reply;
+	int err;
+
+	rtnl_lock();
+	lace = lace_nl_device(info, 0);
+	if (IS_ERR(lace)) {
+		err = PTR_ERR(lace);
+		goto out;
+	}
+	reply = make(lace, info->snd_portid, info->snd_seq, LACE_CMD_DEV_GET);
+	err = reply ? genlmsg_reply(reply, info) : -ENOMEM;
+out:
+	rtnl_unlock();
+	return err;
+}
+
+void lace_nl_announce_device(struct lace_device *lace, struct genl_info *info)
+{
+	struct sk_buff *skb;
+
+	if (!lace_nl_is_heard(lace, info))
+		return;
+	skb = make(lace, info ? info->snd_portid : 0, info ? info->snd_seq : 0,
+		   LACE_CMD_DEV_NTF);
+	lace_nl_announce(lace, info, skb, skb ? 0 : -ENOMEM);
+}
+
+/* The program of a file descriptor, NULL for -1, or an error. */
+static struct bpf_prog *get_prog(const struct nlattr *attr,
+				 struct netlink_ext_ack *extack)
+{
+	s32 fd = nla_get_s32(attr);
+	struct bpf_prog *prog;
+
+	if (fd == -1)
+		return NULL;
+	prog = bpf_prog_get_type(fd, BPF_PROG_TYPE_SOCKET_FILTER);
+	if (IS_ERR(prog))
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "device STEER_FD: not a program of type SOCKET_FILTER");
+	return prog;
+}
+
+static int set(struct lace_device *lace, struct genl_info *info)
+{
+	const struct nlattr *node = info->attrs[LACE_A_DEV_NODE];
+	const struct nlattr *fd = info->attrs[LACE_A_DEV_STEER_FD];
+	struct bpf_prog *prog = NULL;
+	int err;
+
+	if (!node && !fd) {
+		NL_SET_ERR_MSG(info->extack,
+			       "device NODE, STEER_FD: missing, nothing to set");
+		return -EINVAL;
+	}
+	if (fd) {
+		prog = get_prog(fd, info->extack);
+		if (IS_ERR(prog))
+			return PTR_ERR(prog);
+	}
+	if (node) {
+		err = lace_device_set_self(lace, nla_get_u16(node),
+					   info->extack);
+		if (err) {
+			NL_SET_BAD_ATTR(info->extack, node);
+			if (prog)
+				bpf_prog_put(prog);
+			return err;
+		}
+	}
+	if (fd)
+		lace_steer_set(lace, prog);
+	return 0;
+}
+
+int lace_nl_dev_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct lace_device *lace;
+	int err;
+
+	rtnl_lock();
+	lace = lace_nl_device(info, 0);
+	err = IS_ERR(lace) ? PTR_ERR(lace) : set(lace, info);
+	if (!err) {
+		lace_device_changed(lace);
+		lace_nl_announce_device(lace, info);
+	}
+	rtnl_unlock();
+	return err;
+}
+
+/* The port that a request names, or an error. */
+static struct lace_port *find_port(struct genl_info *info)
+{
+	struct net_device *dev;
+	struct lace_port *port;
+	int err;
+
+	err = lace_nl_refuse_repeated(nlmsg_attrdata(info->nlhdr, GENL_HDRLEN),
+				      nlmsg_attrlen(info->nlhdr, GENL_HDRLEN),
+				      0, info->extack);
+	if (err)
+		return ERR_PTR(err);
+	dev = lace_nl_netdev(genl_info_net(info),
+			     info->attrs[LACE_A_PORT_IFINDEX],
+			     info->attrs[LACE_A_PORT_IFNAME], info->extack);
+	if (IS_ERR(dev))
+		return ERR_CAST(dev);
+	port = lace_port_of(dev);
+	if (!port) {
+		NL_SET_ERR_MSG(info->extack,
+			       "port IFINDEX, IFNAME: not a port of a lace device");
+		return ERR_PTR(-ENODEV);
+	}
+	return port;
+}
+
+int lace_nl_port_set(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *number = info->attrs[LACE_A_PORT_NUMBER];
+	struct lace_port *port;
+	u8 old;
+	int err;
+
+	rtnl_lock();
+	port = find_port(info);
+	if (IS_ERR(port)) {
+		err = PTR_ERR(port);
+		goto out;
+	}
+	if (!number) {
+		NL_SET_ERR_MSG(info->extack, "port NUMBER: missing");
+		err = -EINVAL;
+		goto out;
+	}
+	old = port->number;
+	err = lace_port_set_number(port, nla_get_u8(number), info->extack);
+	if (err) {
+		NL_SET_BAD_ATTR(info->extack, number);
+		goto out;
+	}
+	lace_device_changed(port->lace);
+	lace_nl_announce_device(port->lace, info);
+	if (old != port->number) {
+		lace_nl_announce_lanes(port->lace, old);
+		lace_nl_announce_lanes(port->lace, port->number);
+	}
+out:
+	rtnl_unlock();
+	return err;
+}

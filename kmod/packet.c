@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the data path has to know of an IP packet, and the hop limit.  The data
+ * of a packet here always begins at its IP header.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/tcp.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+#include <net/ip_tunnels.h>
+#include <net/ipv6.h>
+
+#include "compat.h"
+#include "lace.h"
+
+static const struct iphdr *ip4(const struct sk_buff *skb)
+{
+	return (const struct iphdr *)skb->data;
+}
+
+static const struct ipv6hdr *ip6(const struct sk_buff *skb)
+{
+	return (const struct ipv6hdr *)skb->data;
+}
+
+static bool read4(struct sk_buff *skb, struct lace_packet *packet)
+{
+	if (!pskb_may_pull(skb, sizeof(struct iphdr)))
+		return false;
+	packet->header = ip4(skb)->ihl * 4;
+	if (ip4(skb)->version != 4 || packet->header < sizeof(struct iphdr) ||
+	    !pskb_may_pull(skb, packet->header))
+		return false;
+	packet->family = AF_INET;
+	packet->protocol = ip4(skb)->protocol;
+	packet->fragment = ip_is_fragment(ip4(skb));
+	return true;
+}
+
+static bool read6(struct sk_buff *skb, struct lace_packet *packet)
+{
+	if (!pskb_may_pull(skb, sizeof(struct ipv6hdr)) ||
+	    ip6(skb)->version != 6)
+		return false;
+	packet->family = AF_INET6;
+	packet->protocol = ip6(skb)->nexthdr;
+	packet->fragment = packet->protocol == IPPROTO_FRAGMENT;
+	packet->header = sizeof(struct ipv6hdr);
+	return true;
+}
+
+/* Pull and read the IP header.  False if there is none. */
+bool lace_packet_read(struct sk_buff *skb, struct lace_packet *packet)
+{
+	switch (skb->protocol) {
+	case htons(ETH_P_IP):
+		return read4(skb, packet);
+	case htons(ETH_P_IPV6):
+		return read6(skb, packet);
+	}
+	return false;
+}
+
+/* A GSO packet of more than 64 KiB says 0. */
+static unsigned int stated_length(const struct sk_buff *skb,
+				  const struct lace_packet *packet)
+{
+	unsigned int length;
+
+	if (packet->family == AF_INET) {
+		length = ntohs(ip4(skb)->tot_len);
+		return length || !skb_is_gso(skb) ? length : skb->len;
+	}
+	length = ntohs(ip6(skb)->payload_len);
+	if (!length && skb_is_gso(skb))
+		return skb->len;
+	return length + sizeof(struct ipv6hdr);
+}
+
+/* Of a packet off the fibre: its length and the checksum of its header are
+ * right.  Cuts off padding.
+ */
+bool lace_packet_is_sound(struct sk_buff *skb,
+			  const struct lace_packet *packet)
+{
+	unsigned int length = stated_length(skb, packet);
+
+	if (length < packet->header || length > skb->len)
+		return false;
+	if (packet->family == AF_INET &&
+	    ip_fast_csum(skb->data, ip4(skb)->ihl))
+		return false;
+	return !pskb_trim_rcsum(skb, length);
+}
+
+/* Node that a packet says it comes from, or LACE_NO_NODE. */
+u16 lace_packet_from(struct lace_nodes *nodes, const struct sk_buff *skb,
+		     const struct lace_packet *packet)
+{
+	return packet->family == AF_INET ?
+		lace_nodes_find4(nodes, ip4(skb)->saddr) :
+		lace_nodes_find6(nodes, &ip6(skb)->saddr);
+}
+
+/* Node that a packet is for, or LACE_NO_NODE. */
+u16 lace_packet_to(struct lace_nodes *nodes, const struct sk_buff *skb,
+		   const struct lace_packet *packet)
+{
+	return packet->family == AF_INET ?
+		lace_nodes_find4(nodes, ip4(skb)->daddr) :
+		lace_nodes_find6(nodes, &ip6(skb)->daddr);
+}
+
+bool lace_packet_hop_spent(const struct sk_buff *skb,
+			   const struct lace_packet *packet)
+{
+	return packet->family == AF_INET ? ip4(skb)->ttl <= 1 :
+					   ip6(skb)->hop_limit <= 1;
+}
+
+/* Take one hop off.  The header has to be writable. */
+void lace_packet_hop(struct sk_buff *skb, const struct lace_packet *packet)
+{
+	if (packet->family == AF_INET)
+		ip_decrease_ttl((struct iphdr *)skb->data);
+	else
+		((struct ipv6hdr *)skb->data)->hop_limit--;
+}
+
+/* Whether it goes through an MTU, each segment of a GSO packet for itself. */
+bool lace_packet_fits(const struct sk_buff *skb, unsigned int mtu)
+{
+	return skb->len <= mtu ||
+	       (skb_is_gso(skb) && skb_gso_validate_network_len(skb, mtu));
+}
+
+/* Length of all headers that each segment of a GSO packet has. */
+static unsigned int gso_header(const struct sk_buff *skb,
+			       const struct lace_packet *packet)
+{
+	unsigned int at = packet->header;
+	struct tcphdr buffer;
+	const struct tcphdr *tcp;
+
+	if (skb->encapsulation)
+		at = skb_inner_transport_header(skb) - skb->data;
+	if (!(skb_shinfo(skb)->gso_type & (SKB_GSO_TCPV4 | SKB_GSO_TCPV6)))
+		return at + sizeof(struct udphdr);
+	tcp = skb_header_pointer(skb, at, sizeof(buffer), &buffer);
+	return at + (tcp ? __tcp_hdrlen(tcp) : sizeof(buffer));
+}
+
+/* How many frames it makes on the fibre, and of how many bytes together. */
+void lace_packet_wire(const struct sk_buff *skb,
+		      const struct lace_packet *packet,
+		      unsigned int *frames, unsigned int *bytes)
+{
+	const struct skb_shared_info *shinfo = skb_shinfo(skb);
+	unsigned int header;
+
+	*frames = 1;
+	*bytes = ETH_HLEN + skb->len;
+	if (!skb_is_gso(skb))
+		return;
+	header = gso_header(skb, packet);
+	*frames = shinfo->gso_segs;
+	if (!*frames && skb->len > header)	/* came from a guest */
+		*frames = DIV_ROUND_UP(skb->len - header, shinfo->gso_size);
+	*frames = max(*frames, 1U);
+	*bytes += (*frames - 1) * (ETH_HLEN + header);
+}

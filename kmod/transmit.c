@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From an IP packet to a frame on a lane.
+ */
+#include <linux/icmp.h>
+#include <linux/icmpv6.h>
+#include <net/icmp.h>
+
+#include "lace.h"
+
+/* All lanes of a path are dead: a port that is there answers for it. */
+static void count_dead(struct lace_device *lace, const struct lace_path *path)
+{
+	struct lace_port *port;
+	u32 ports;
+
+	for (ports = path->ports; ports; ports &= ports - 1) {
+		port = rcu_dereference(lace->ports[__ffs(ports)]);
+		if (port) {
+			lace_lane_count(port, LACE_DIR_TX,
+					LACE_A_LANESTAT_DROPPED);
+			return;
+		}
+	}
+	lace_dev_count(lace, LACE_A_DEVSTAT_TX_NO_LANE);
+}
+
+static int push_ethernet(struct sk_buff *skb, const struct lace_port *port,
+			 const struct lace_far *far)
+{
+	struct ethhdr *eth;
+
+	if (skb_cow_head(skb, LL_RESERVED_SPACE(port->dev)))
+		return -ENOMEM;
+	eth = skb_push(skb, ETH_HLEN);
+	ether_addr_copy(eth->h_dest, far->mac);
+	ether_addr_copy(eth->h_source, port->dev->dev_addr);
+	eth->h_proto = skb->protocol;
+	skb_reset_mac_header(skb);
+	return 0;
+}
+
+/* Takes the packet over.  The socket stays with it, so that TCP is told when
+ * it has left.
+ */
+static int send(struct lace_port *port, const struct lace_far *far,
+		struct sk_buff *skb, const struct lace_packet *packet,
+		bool relay)
+{
+	unsigned int frames, bytes;
+	int err;
+
+	lace_packet_wire(skb, packet, &frames, &bytes);
+	if (!lace_packet_fits(skb, READ_ONCE(port->dev->mtu)) ||
+	    push_ethernet(skb, port, far)) {
+		kfree_skb(skb);
+		err = NET_XMIT_DROP;
+	} else {
+		skb->dev = port->dev;
+		err = net_xmit_eval(dev_queue_xmit(skb));
+	}
+	if (err)
+		lace_lane_count(port, LACE_DIR_TX, LACE_A_LANESTAT_DROPPED);
+	else
+		lace_lane_count_frames(port, LACE_DIR_TX, relay, frames, bytes);
+	return err;
+}
+
+/* Takes the packet over.  0, or as dev_queue_xmit() says why not. */
+static int transmit(struct lace_device *lace, const struct lace_active *active,
+		    const struct lace_path *path, struct sk_buff *skb,
+		    const struct lace_packet *packet, bool relay)
+{
+	struct lace_port *port = NULL;
+	int number;
+
+	number = lace_steer(lace, active, path, skb, packet);
+	if (number != LACE_NO_LANE)
+		port = rcu_dereference(lace->ports[number]);
+	if (!port) {
+		count_dead(lace, path);
+		kfree_skb(skb);
+		return NET_XMIT_DROP;
+	}
+	return send(port, &active->far[LACE_DIR_TX][number], skb, packet,
+		    relay);
+}
+
+/* A packet for another node that came in on a lane.  Takes it over; its IP
+ * header is the start of its data.
+ */
+void lace_transmit_relayed(struct lace_device *lace,
+			   const struct lace_active *active,
+			   const struct lace_path *path, struct sk_buff *skb,
+			   const struct lace_packet *packet)
+{
+	transmit(lace, active, path, skb, packet, true);
+}
+
+static void refuse(struct sk_buff *skb)
+{
+	if (skb->protocol == htons(ETH_P_IP))
+		icmp_ndo_send(skb, ICMP_DEST_UNREACH, ICMP_HOST_UNREACH, 0);
+	else
+		icmpv6_ndo_send(skb, ICMPV6_DEST_UNREACH, ICMPV6_ADDR_UNREACH,
+				0);
+}
+
+/* The path of a packet of this host, or NULL and counted. */
+static const struct lace_path *own_path(struct lace_device *lace,
+					const struct lace_active *active,
+					struct sk_buff *skb,
+					const struct lace_packet *packet)
+{
+	u16 to = lace_packet_to(&lace->nodes, skb, packet);
+	const struct lace_path *path = NULL;
+
+	if (to == LACE_NO_NODE) {
+		lace_dev_count(lace, LACE_A_DEVSTAT_TX_NO_NODE);
+		refuse(skb);
+		return NULL;
+	}
+	if (active)
+		path = lace_segment_path(active->segment,
+					 active->segment->self, to);
+	if (!path)
+		lace_dev_count(lace, LACE_A_DEVSTAT_TX_NO_LANE);
+	return path;
+}
+
+netdev_tx_t lace_transmit_own(struct sk_buff *skb, struct net_device *dev)
+{
+	struct lace_device *lace = netdev_priv(dev);
+	const struct lace_active *active;
+	const struct lace_path *path;
+	struct lace_packet packet;
+	unsigned int length = skb->len;
+	int err = NET_XMIT_DROP;
+
+	rcu_read_lock();
+	if (!lace_packet_read(skb, &packet)) {
+		DEV_STATS_INC(dev, tx_errors);
+		goto drop;
+	}
+	active = rcu_dereference(lace->active);
+	path = own_path(lace, active, skb, &packet);
+	if (!path) {
+		DEV_STATS_INC(dev, tx_dropped);
+		goto drop;
+	}
+	err = transmit(lace, active, path, skb, &packet, false);
+	if (err)
+		DEV_STATS_INC(dev, tx_dropped);
+	else
+		dev_sw_netstats_tx_add(dev, 1, length);
+	rcu_read_unlock();
+	return err;
+
+drop:
+	kfree_skb(skb);
+	rcu_read_unlock();
+	return err;
+}
