@@ -577,12 +577,9 @@ int lace_cluster_write(FILE *out, const struct lace_cluster *cluster)
 /* ---- making ---- */
 
 static int check_make(unsigned int servers, unsigned int ports,
-		      uint64_t rate_bps, enum lace_wiring wiring,
-		      double reconfig_s, struct lace_error *err)
+		      uint64_t rate_bps, double reconfig_s,
+		      struct lace_error *err)
 {
-	uint64_t size = wiring == LACE_WIRING_SINGLE ? (uint64_t)servers * ports
-						     : servers;
-
 	if (!servers || !ports)
 		return lace_fail(err, LACE_ERR_INPUT,
 				 "a cluster has at least one server and one port");
@@ -594,7 +591,7 @@ static int check_make(unsigned int servers, unsigned int ports,
 		return lace_fail(err, LACE_ERR_INPUT,
 				 "reconfiguration takes from 0 to %g s",
 				 MAX_RECONFIG_S);
-	if (size > MAX_OCS_PORTS || (uint64_t)servers * ports > MAX_OCS_PORTS)
+	if ((uint64_t)servers * ports > MAX_OCS_PORTS)
 		return lace_fail(err, LACE_ERR_INPUT,
 				 "%u servers of %u ports are more than %u lanes",
 				 servers, ports, MAX_OCS_PORTS);
@@ -703,7 +700,7 @@ int lace_cluster_make(unsigned int servers, unsigned int ports,
 	bool single = wiring == LACE_WIRING_SINGLE;
 
 	memset(cluster, 0, sizeof(*cluster));
-	if (check_make(servers, ports, rate_bps, wiring, reconfig_s, err))
+	if (check_make(servers, ports, rate_bps, reconfig_s, err))
 		return -1;
 	cluster->reconfig_s = reconfig_s;
 	cluster->control_ratio = DEFAULT_CONTROL_RATIO;

@@ -178,6 +178,7 @@ struct lace_schedule {
 	unsigned int nr_ops;
 	struct lace_op *ops;
 	char sha256[65];
+	unsigned int placement_line;	/* in the file, 0 if not from a file */
 };
 
 int lace_schedule_read(const char *path, struct lace_schedule *schedule,
