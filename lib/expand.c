@@ -257,6 +257,9 @@ int lace_part_edges(const struct lace_part *part, unsigned int step,
 		return 0;
 	if (part->collective == LACE_TRANSFERS)
 		return transfer_edges(part, edge, arg);
+	/* Not only to save time: all-to-all of nothing is n x n of nothing. */
+	if (part->collective != LACE_ALL_TO_ALLV && !part->bytes)
+		return 0;
 	for (i = 0; i < part->nr_groups && !ret; i++) {
 		to.group = &part->groups[i];
 		ret = group_edges(&to, part, i, step);
