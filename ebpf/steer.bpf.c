@@ -35,15 +35,29 @@ struct {
 	__type(value, __u64);
 } peer_turn SEC(".maps");
 
+/* 1 if a < b, else 0.  Loops over ports add such numbers up and do not branch:
+ * the verifier follows every path, and 32 branches have too many.
+ */
+static __always_inline __u32 less(__u64 a, __u64 b)
+{
+	return (a - b) >> 63;
+}
+
+static __always_inline __u32 is_offered(__u32 ports, __u32 port)
+{
+	return (ports >> port) & 1;
+}
+
 /* The port of the lane offered as number index. */
 static __always_inline __u32 offered_port(__u32 ports, __u32 index)
 {
-	__u32 port;
+	__u32 i, offered = 0, port = 0;
 
-	for (port = 0; port < LACE_MAX_PORTS; port++)
-		if ((ports >> port) & 1 && !index--)
-			return port;
-	return LACE_MAX_PORTS;
+	for (i = 0; i < LACE_MAX_PORTS; i++) {
+		offered += is_offered(ports, i);
+		port += 1 - less(index, offered);
+	}
+	return port;
 }
 
 static __always_inline void count(struct __sk_buff *skb, __u32 port)
@@ -89,29 +103,30 @@ static __always_inline __u64 next_turn(__u32 peer)
 	return *turn;
 }
 
+static __always_inline __u64 weight(__u32 ports, __u32 port)
+{
+	return (__u64)port_weight[port] * is_offered(ports, port);
+}
+
 static __always_inline __u64 total_weight(__u32 ports)
 {
 	__u64 total = 0;
-	__u32 port;
+	__u32 i;
 
-	for (port = 0; port < LACE_MAX_PORTS; port++)
-		if ((ports >> port) & 1)
-			total += port_weight[port];
+	for (i = 0; i < LACE_MAX_PORTS; i++)
+		total += weight(ports, i);
 	return total;
 }
 
 /* Index of the lane whose share of a round the turn falls into. */
 static __always_inline __u32 weighted_index(__u32 ports, __u64 turn)
 {
-	__u32 port, index = 0;
+	__u32 i, index = 0;
+	__u64 end = 0;
 
-	for (port = 0; port < LACE_MAX_PORTS; port++) {
-		if (!((ports >> port) & 1))
-			continue;
-		if (turn < port_weight[port])
-			break;
-		turn -= port_weight[port];
-		index++;
+	for (i = 0; i < LACE_MAX_PORTS; i++) {
+		end += weight(ports, i);
+		index += is_offered(ports, i) & ~less(turn, end);
 	}
 	return index;
 }
