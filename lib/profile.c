@@ -26,14 +26,10 @@
 /* Below this many edges qsort() is faster than two passes over all nodes. */
 #define SMALL 256
 
-struct list {
+struct pairs {
 	struct pairs *next;	/* in the same bucket */
 	uint64_t hash;
 	size_t nr;
-};
-
-struct pairs {
-	struct list list;
 	struct lace_pair pairs[];
 };
 
@@ -225,9 +221,9 @@ static int grow_store(struct store *store)
 		return -1;
 	for (i = 0; i < store->nr_buckets; i++) {
 		for (list = store->buckets[i]; list; list = next) {
-			next = list->list.next;
-			list->list.next = buckets[list->list.hash % nr];
-			buckets[list->list.hash % nr] = list;
+			next = list->next;
+			list->next = buckets[list->hash % nr];
+			buckets[list->hash % nr] = list;
 		}
 	}
 	free(store->buckets);
@@ -244,8 +240,8 @@ static const struct pairs *find_list(const struct profiler *p, uint64_t hash)
 	if (!store->nr_buckets)
 		return NULL;
 	list = store->buckets[hash % store->nr_buckets];
-	for (; list; list = list->list.next)
-		if (list->list.hash == hash && list->list.nr == p->nr_edges &&
+	for (; list; list = list->next)
+		if (list->hash == hash && list->nr == p->nr_edges &&
 		    !memcmp(list->pairs, p->edges,
 			    p->nr_edges * sizeof(*p->edges)))
 			return list;
@@ -272,13 +268,10 @@ static const struct pairs *add_list(struct profiler *p, uint64_t hash)
 		return NULL;
 	}
 	bucket = hash % store->nr_buckets;
-	list->list = (struct list){
-		.next = store->buckets[bucket], .hash = hash,
-		.nr = p->nr_edges,
-	};
-	if (p->nr_edges)
-		memcpy(list->pairs, p->edges,
-		       p->nr_edges * sizeof(*p->edges));
+	list->next = store->buckets[bucket];
+	list->hash = hash;
+	list->nr = p->nr_edges;
+	memcpy(list->pairs, p->edges, p->nr_edges * sizeof(*p->edges));
 	store->buckets[bucket] = list;
 	store->nr_lists++;
 	store->nr_pairs += p->nr_edges;
@@ -294,7 +287,7 @@ static void free_store(struct store *store)
 		return;
 	for (i = 0; i < store->nr_buckets; i++) {
 		for (list = store->buckets[i]; list; list = next) {
-			next = list->list.next;
+			next = list->next;
 			free(list);
 		}
 	}
@@ -385,7 +378,7 @@ static int profile_op(struct profiler *p, unsigned int index)
 		demand->ops[demand->nr_ops++] = (struct lace_demand_op){
 			.name = op->name, .schedule_op = index, .step = step,
 			.repeat = stepped ? 1 : op->repeat,
-			.nr_pairs = list->list.nr, .pairs = list->pairs,
+			.nr_pairs = list->nr, .pairs = list->pairs,
 		};
 	}
 	for (i = 1; i < rounds; i++) {
@@ -447,7 +440,10 @@ int lace_profile(const struct lace_schedule *schedule, unsigned int nr_nodes,
 	p.store = calloc(1, sizeof(*p.store));
 	demand->store = p.store;
 	p.start = calloc((size_t)nr_nodes + 1, sizeof(*p.start));
-	ret = p.store && p.start ? profile_ops(&p) : lace_no_memory(err);
+	if (p.store && p.start)
+		ret = grow_edges(&p) ? -1 : profile_ops(&p);
+	else
+		ret = lace_no_memory(err);
 	free(p.start);
 	free(p.edges);
 	free(p.spare);
