@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: LGPL-2.1 OR MIT
+/*
+ * Stage 4, the Lane Binder: counts of circuits become circuits between ports.
+ *
+ * Lanes of a pool are alike, so a circuit of a link may take any lane of its
+ * two pools: circuits of the previous configuration stay while the count lasts,
+ * the others take the first lanes that are free.  That keeps as many circuits
+ * as any binding could.  Planes are coloured instead (bind_planes.c).
+ */
+#include "planner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct held {
+	unsigned int link, lane[2];	/* lanes: indices in planner->lanes */
+};
+
+struct binder {
+	struct lace_planner *planner;
+	unsigned int nr, max;
+	struct held *held, *next;
+	bool *taken;		/* of each lane */
+	uint16_t *kept;		/* of each link */
+};
+
+static unsigned int free_lane(const struct binder *b, unsigned int pool)
+{
+	const struct lace_pool *p = &b->planner->pools[pool];
+
+	for (unsigned int l = p->first_lane; l < p->first_lane + p->size; l++)
+		if (!b->taken[l])
+			return l;
+	return LACE_NONE;
+}
+
+static void hold(struct binder *b, unsigned int *nr, struct held held)
+{
+	b->taken[held.lane[0]] = b->taken[held.lane[1]] = true;
+	b->next[(*nr)++] = held;
+}
+
+static int change(struct binder *b, const uint16_t *count,
+		  struct lace_error *err)
+{
+	const struct lace_planner *planner = b->planner;
+	struct held *swap = b->held;
+	unsigned int nr = 0;
+
+	memset(b->taken, 0, b->max * sizeof(*b->taken));
+	memset(b->kept, 0, planner->max_links * sizeof(*b->kept));
+	for (unsigned int i = 0; i < b->nr; i++) {
+		if (b->kept[b->held[i].link] == count[b->held[i].link])
+			continue;
+		b->kept[b->held[i].link]++;
+		hold(b, &nr, b->held[i]);
+	}
+	for (unsigned int l = 0; l < planner->nr_links; l++) {
+		const struct lace_link *link = &planner->links[l];
+
+		for (; b->kept[l] < count[l]; b->kept[l]++) {
+			struct held held = { .link = l, .lane = {
+				free_lane(b, link->pool[0]),
+				free_lane(b, link->pool[1]) } };
+			unsigned int short_of = held.lane[0] == LACE_NONE ?
+				link->pool[0] : link->pool[1];
+
+			if (held.lane[0] == LACE_NONE ||
+			    held.lane[1] == LACE_NONE)
+				return lace_fail(err, LACE_ERR_ANSWER,
+					"node %s has no lane left on OCS %u",
+					planner->cluster->nodes[planner->pools
+						[short_of].node].name,
+					planner->pools[short_of].ocs_tx);
+			hold(b, &nr, held);
+		}
+	}
+	b->held = b->next;
+	b->next = swap;
+	b->nr = nr;
+	return 0;
+}
+
+static int order_circuits(const void *a, const void *b)
+{
+	const struct lace_circuit *x = a, *y = b;
+
+	if (x->tx_node != y->tx_node)
+		return x->tx_node < y->tx_node ? -1 : 1;
+	return x->tx_port < y->tx_port ? -1 : x->tx_port > y->tx_port;
+}
+
+static int write_circuits(const struct binder *b, struct lace_bound_run *bound)
+{
+	const struct lace_planner *planner = b->planner;
+	struct lace_circuit *c = calloc(2 * (size_t)b->nr + 1, sizeof(*c));
+
+	if (!c)
+		return -1;
+	bound->circuits = c;
+	for (unsigned int i = 0; i < b->nr; i++) {
+		const struct held *h = &b->held[i];
+		const struct lace_link *link = &planner->links[h->link];
+		struct lace_circuit there = {
+			.tx_node = planner->pools[link->pool[0]].node,
+			.tx_port = planner->lanes[h->lane[0]],
+			.rx_node = planner->pools[link->pool[1]].node,
+			.rx_port = planner->lanes[h->lane[1]] };
+
+		c[bound->nr++] = there;
+		if (planner->duplex)
+			c[bound->nr++] = (struct lace_circuit){
+				.tx_node = there.rx_node,
+				.tx_port = there.rx_port,
+				.rx_node = there.tx_node,
+				.rx_port = there.tx_port };
+	}
+	qsort(c, bound->nr, sizeof(*c), order_circuits);
+	return 0;
+}
+
+static int bind_pools(struct lace_planner *planner,
+		      const struct lace_partition *partition,
+		      struct lace_bound_run *bound, struct lace_error *err)
+{
+	struct binder b = { .planner = planner };
+	int ret = -1;
+
+	for (unsigned int k = 0; k < planner->nr_pools; k++)
+		b.max += planner->pools[k].size;
+	b.held = lace_planner_alloc(planner, b.max, sizeof(*b.held));
+	b.next = lace_planner_alloc(planner, b.max, sizeof(*b.next));
+	b.taken = lace_planner_alloc(planner, b.max, sizeof(*b.taken));
+	b.kept = lace_planner_alloc(planner, planner->max_links,
+				    sizeof(*b.kept));
+	if (planner->oom) {
+		lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
+		goto out;
+	}
+	for (unsigned int i = 0; i < partition->nr; i++) {
+		if (change(&b, partition->runs[i].config.count, err))
+			goto out;
+		if (write_circuits(&b, &bound[i])) {
+			lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
+			goto out;
+		}
+	}
+	ret = 0;
+out:
+	free(b.held);
+	free(b.next);
+	free(b.taken);
+	free(b.kept);
+	return ret;
+}
+
+static int write_planes(const struct lace_planes *planes,
+			struct lace_bound_run *bound)
+{
+	struct lace_circuit *c = calloc((size_t)planes->nr + 1, sizeof(*c));
+
+	if (!c)
+		return -1;
+	bound->circuits = c;
+	bound->nr = planes->nr;
+	for (unsigned int i = 0; i < planes->nr; i++) {
+		const struct lace_plane_circuit *p = &planes->circuits[i];
+		unsigned int k = planes->nr_colours;
+
+		c[i] = (struct lace_circuit){
+			.tx_node = p->src,
+			.tx_port = planes->tx_port[p->src * k + p->colour],
+			.rx_node = p->dst,
+			.rx_port = planes->rx_port[p->dst * k + p->colour] };
+	}
+	qsort(c, bound->nr, sizeof(*c), order_circuits);
+	return 0;
+}
+
+static int bind_planes(struct lace_planner *planner,
+		       const struct lace_partition *partition,
+		       struct lace_bound_run *bound, struct lace_error *err)
+{
+	struct lace_planes planes;
+
+	if (lace_planes_create(planner, &planes))
+		return lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
+	for (unsigned int i = 0; i < partition->nr; i++) {
+		if (lace_planes_change(planner, &planes,
+				       partition->runs[i].config.count) ||
+		    write_planes(&planes, &bound[i])) {
+			lace_planes_free(&planes);
+			return lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
+		}
+	}
+	lace_planes_free(&planes);
+	return 0;
+}
+
+int lace_bind(struct lace_planner *planner,
+	      const struct lace_partition *partition,
+	      struct lace_bound_run *bound, struct lace_error *err)
+{
+	if (planner->merged)
+		return bind_planes(planner, partition, bound, err);
+	return bind_pools(planner, partition, bound, err);
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: LGPL-2.1 OR MIT
+/*
+ * Whole circuits for given demand: the integer programme at the heart of
+ * stages 2 and 3.  Given a time T for each term, a var needs ceil(time / T)
+ * circuits and no fewer will do, so the search is over the times alone, and
+ * each of them is one of the finite values time / count.  One term is exact by
+ * bisection; a few are exact by nesting; many are descended coordinate by
+ * coordinate.  Documentation/algorithm.rst has the proofs.
+ */
+#include "planner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NODE_BUDGET 4000	/* of the nested search, in bisections */
+#define EXACT_TERMS 6
+
+int lace_counts_alloc(struct lace_counts *counts, unsigned int nr_vars,
+		      unsigned int nr_rows, unsigned int nr_terms,
+		      size_t nr_entries)
+{
+	struct lace_counts c = { .nr_vars = nr_vars, .nr_rows = nr_rows,
+				 .nr_terms = nr_terms };
+
+	c.vars = calloc(nr_vars + 1, sizeof(*c.vars));
+	c.size = calloc(nr_rows + 1, sizeof(*c.size));
+	c.first = calloc(nr_terms + 1, sizeof(*c.first));
+	c.entries = calloc(nr_entries + 1, sizeof(*c.entries));
+	c.weight = calloc(nr_terms + 1, sizeof(*c.weight));
+	c.time = calloc(nr_terms + 1, sizeof(*c.time));
+	c.alone = calloc(nr_terms + 1, sizeof(*c.alone));
+	c.count = calloc(nr_vars + 1, sizeof(*c.count));
+	c.used = calloc(nr_rows + 1, sizeof(*c.used));
+	c.base = calloc((size_t)(nr_terms + 1) * nr_vars + 1, sizeof(*c.base));
+	*counts = c;
+	if (c.vars && c.size && c.first && c.entries && c.weight && c.time &&
+	    c.alone && c.count && c.used && c.base)
+		return 0;
+	lace_counts_free(counts);
+	return -1;
+}
+
+void lace_counts_free(struct lace_counts *counts)
+{
+	free(counts->vars);
+	free(counts->size);
+	free(counts->first);
+	free(counts->entries);
+	free(counts->weight);
+	free(counts->time);
+	free(counts->alone);
+	free(counts->count);
+	free(counts->used);
+	free(counts->base);
+	*counts = (struct lace_counts){ 0 };
+}
+
+/* Circuits that take time down to T: T is often time / m itself, rounded. */
+static unsigned int circuits(double time, double target)
+{
+	double n = ceil(time / target * (1 - 1e-12));
+
+	return n < 1 ? 1 : n > UINT16_MAX ? UINT16_MAX : (unsigned int)n;
+}
+
+static bool fits(struct lace_counts *c, const unsigned int *count)
+{
+	memset(c->used, 0, c->nr_rows * sizeof(*c->used));
+	for (unsigned int v = 0; v < c->nr_vars; v++) {
+		const struct lace_counts_var *var = &c->vars[v];
+
+		c->used[var->row[0]] += var->mult[0] * count[v];
+		c->used[var->row[1]] += var->mult[1] * count[v];
+	}
+	for (unsigned int r = 0; r < c->nr_rows; r++)
+		if (c->used[r] > c->size[r])
+			return false;
+	return true;
+}
+
+/* count = max(base, what term needs for target) */
+static void raise_for(const struct lace_counts *c, unsigned int term,
+		      double target, const unsigned int *base,
+		      unsigned int *count)
+{
+	if (count != base)
+		memcpy(count, base, c->nr_vars * sizeof(*count));
+	for (size_t i = c->first[term]; i < c->first[term + 1]; i++) {
+		const struct lace_counts_entry *e = &c->entries[i];
+		unsigned int n = circuits(e->time, target);
+
+		if (n > count[e->var])
+			count[e->var] = n;
+	}
+}
+
+static double time_of(const struct lace_counts *c, unsigned int term,
+		      const unsigned int *count)
+{
+	double time = 0;
+
+	for (size_t i = c->first[term]; i < c->first[term + 1]; i++) {
+		double t = c->entries[i].time / count[c->entries[i].var];
+
+		time = t > time ? t : time;
+	}
+	return time;
+}
+
+/* The largest value time / m of the term below target. */
+static double step_down(const struct lace_counts *c, unsigned int term,
+			double target)
+{
+	double best = 0;
+
+	for (size_t i = c->first[term]; i < c->first[term + 1]; i++) {
+		double time = c->entries[i].time;
+		double m = floor(time / target * (1 + 1e-12)) + 1;
+
+		best = time / m > best ? time / m : best;
+	}
+	return best;
+}
+
+/* The smallest value time / m of the term above target; INFINITY if none. */
+static double step_up(const struct lace_counts *c, unsigned int term,
+		      double target)
+{
+	double best = INFINITY;
+
+	for (size_t i = c->first[term]; i < c->first[term + 1]; i++) {
+		double time = c->entries[i].time;
+		double m = ceil(time / target * (1 - 1e-12)) - 1;
+
+		if (m >= 1 && time / m < best)
+			best = time / m;
+	}
+	return best;
+}
+
+/*
+ * The least T of a term when the other vars keep base.  Exact: hi is always a
+ * value time / count that fits, and the loop ends when none below it does.
+ */
+static double least_time(struct lace_counts *c, unsigned int term,
+			 const unsigned int *base)
+{
+	unsigned int *count = c->base + (size_t)c->nr_terms * c->nr_vars;
+	double lo = 0, hi;
+
+	if (c->first[term] == c->first[term + 1])
+		return fits(c, base) ? 0 : INFINITY;
+	if (!fits(c, base))
+		return INFINITY;
+	hi = time_of(c, term, base);
+	for (unsigned int round = 0; round < 200; round++) {
+		double below = step_down(c, term, hi);
+		double mid = lo > 0 ? sqrt(lo * hi) : hi / 4;
+
+		if (below <= lo)
+			break;
+		if (mid > below || round > 60)
+			mid = below;
+		raise_for(c, term, mid, base, count);
+		if (fits(c, count))
+			hi = time_of(c, term, count);
+		else
+			lo = mid;
+	}
+	return hi;
+}
+
+bool lace_counts_for(struct lace_counts *c, const double *time,
+		     unsigned int *count)
+{
+	for (unsigned int v = 0; v < c->nr_vars; v++)
+		count[v] = 1;
+	for (unsigned int t = 0; t < c->nr_terms; t++)
+		if (time[t] > 0)
+			raise_for(c, t, time[t], count, count);
+	return fits(c, count);
+}
+
+/* ---- nested search over the times ---- */
+
+struct sink {
+	double limit;		/* only points below it are of interest */
+	double *time;		/* the point in hand */
+	/* all points (collect), or the best alone */
+	bool collect;
+	unsigned int nr, max;
+	double *points;		/* value, then nr_terms times */
+};
+
+static int order_points(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void take_point(struct lace_counts *c, struct sink *sink, double value)
+{
+	size_t width = c->nr_terms + 1;
+	double *slot;
+
+	if (!sink->collect) {
+		sink->limit = value;
+		memcpy(c->time, sink->time, c->nr_terms * sizeof(*c->time));
+		return;
+	}
+	if (sink->nr == sink->max) {
+		qsort(sink->points, sink->nr, width * sizeof(double),
+		      order_points);
+		sink->nr /= 2;
+		sink->limit = sink->points[sink->nr * width];
+		if (value >= sink->limit)
+			return;
+	}
+	slot = sink->points + sink->nr++ * width;
+	slot[0] = value;
+	memcpy(slot + 1, sink->time, c->nr_terms * sizeof(double));
+}
+
+static void nest(struct lace_counts *c, struct sink *sink, unsigned int term,
+		 double value)
+{
+	unsigned int *base = c->base + (size_t)term * c->nr_vars;
+	double rest = 0, time;
+
+	if (term == c->nr_terms) {
+		take_point(c, sink, value);
+		return;
+	}
+	for (unsigned int t = term + 1; t < c->nr_terms; t++)
+		rest += c->weight[t] * least_time(c, t, base);
+	time = least_time(c, term, base);
+	c->nodes += c->nr_terms - term;
+	while (time < INFINITY && c->nodes < NODE_BUDGET) {
+		double next = value + c->weight[term] * time;
+
+		if (next + rest >= sink->limit * (1 - 1e-13))
+			break;
+		sink->time[term] = time;
+		if (term + 1 < c->nr_terms) {
+			if (time > 0)
+				raise_for(c, term, time, base,
+					  base + c->nr_vars);
+			else
+				memcpy(base + c->nr_vars, base,
+				       c->nr_vars * sizeof(*base));
+		}
+		nest(c, sink, term + 1, next);
+		if (term + 1 == c->nr_terms && !sink->collect)
+			break;
+		time = time > 0 ? step_up(c, term, time) : INFINITY;
+	}
+}
+
+static bool nested(struct lace_counts *c, struct sink *sink)
+{
+	double time[EXACT_TERMS];
+
+	if (c->nr_terms > EXACT_TERMS)
+		return false;
+	c->nodes = 0;
+	sink->time = time;
+	for (unsigned int v = 0; v < c->nr_vars; v++)
+		c->base[v] = 1;
+	nest(c, sink, 0, 0);
+	return c->nodes < NODE_BUDGET;
+}
+
+/* ---- descent ---- */
+
+static double value_of(const struct lace_counts *c, const double *time)
+{
+	double value = 0;
+
+	for (unsigned int t = 0; t < c->nr_terms; t++)
+		value += c->weight[t] * time[t];
+	return value;
+}
+
+/* Lowers each time as far as the others allow, in turn. */
+static void settle(struct lace_counts *c, double *time, unsigned int skip)
+{
+	for (unsigned int t = 0; t < c->nr_terms; t++) {
+		if (t == skip || time[t] <= 0)
+			continue;
+		for (unsigned int v = 0; v < c->nr_vars; v++)
+			c->base[v] = 1;
+		for (unsigned int u = 0; u < c->nr_terms; u++)
+			if (u != t && time[u] > 0)
+				raise_for(c, u, time[u], c->base, c->base);
+		time[t] = least_time(c, t, c->base);
+	}
+}
+
+/* The least multiple of shape that fits, settled. */
+static bool start_from(struct lace_counts *c, const double *shape, double *time)
+{
+	double lo = 0, hi = 1;
+	bool ok = false;
+
+	for (unsigned int round = 0; round < 90 && !ok; round++, hi *= 2) {
+		for (unsigned int t = 0; t < c->nr_terms; t++)
+			time[t] = shape[t] * hi;
+		ok = lace_counts_for(c, time, c->count);
+		if (ok)
+			break;
+		lo = hi;
+	}
+	if (!ok)
+		return false;
+	for (unsigned int round = 0; round < 40; round++) {
+		double mid = (lo + hi) / 2;
+
+		for (unsigned int t = 0; t < c->nr_terms; t++)
+			time[t] = shape[t] * mid;
+		if (lace_counts_for(c, time, c->count))
+			hi = mid;
+		else
+			lo = mid;
+	}
+	for (unsigned int t = 0; t < c->nr_terms; t++)
+		time[t] = shape[t] * hi;
+	settle(c, time, LACE_NONE);
+	return true;
+}
+
+static void exchange(struct lace_counts *c, double *time, double *trial)
+{
+	double value = value_of(c, time);
+	bool better = true;
+
+	for (unsigned int round = 0; round < 20 && better; round++) {
+		better = false;
+		for (unsigned int t = 0; t < c->nr_terms; t++) {
+			memcpy(trial, time, c->nr_terms * sizeof(*trial));
+			for (unsigned int step = 0; step < 3; step++) {
+				double up = time[t] > 0 ?
+					step_up(c, t, trial[t]) : INFINITY;
+
+				if (up == INFINITY)
+					break;
+				trial[t] = up;
+				settle(c, trial, t);
+				if (value_of(c, trial) < value * (1 - 1e-12)) {
+					value = value_of(c, trial);
+					memcpy(time, trial, c->nr_terms *
+					       sizeof(*trial));
+					better = true;
+					break;
+				}
+			}
+		}
+	}
+}
+
+static void descend(struct lace_counts *c)
+{
+	unsigned int k = c->nr_terms;
+	double *work = calloc(3 * (size_t)k, sizeof(*work));
+	double *shape = work, *time = work + k, *trial = work + 2 * k;
+	double best = INFINITY;
+
+	for (unsigned int start = 0; work && start < 2; start++) {
+		for (unsigned int t = 0; t < k; t++)
+			shape[t] = start ? sqrt(c->alone[t] / c->weight[t]) :
+					   c->alone[t];
+		if (!start_from(c, shape, time))
+			continue;
+		exchange(c, time, trial);
+		if (value_of(c, time) < best) {
+			best = value_of(c, time);
+			memcpy(c->time, time, k * sizeof(*time));
+		}
+	}
+	free(work);
+}
+
+void lace_counts_solve(struct lace_counts *c)
+{
+	struct sink sink = { .limit = INFINITY };
+	double bound = 0;
+
+	c->feasible = true;
+	c->exact = false;
+	for (unsigned int v = 0; v < c->nr_vars; v++)
+		c->base[v] = 1;
+	for (unsigned int t = 0; t < c->nr_terms; t++) {
+		c->alone[t] = c->time[t] = least_time(c, t, c->base);
+		bound += c->weight[t] * c->alone[t];
+	}
+	c->feasible = fits(c, c->base);
+	c->value = INFINITY;
+	if (!c->feasible)
+		return;
+	if (c->nr_terms > 1) {
+		descend(c);
+		sink.limit = value_of(c, c->time);
+		if (sink.limit <= bound * (1 + 1e-13))
+			c->exact = true;
+		else
+			c->exact = nested(c, &sink);
+	} else {
+		c->exact = true;
+	}
+	lace_counts_for(c, c->time, c->count);
+	c->value = 0;
+	for (unsigned int t = 0; t < c->nr_terms; t++) {
+		c->time[t] = time_of(c, t, c->count);
+		c->value += c->weight[t] * c->time[t];
+	}
+}
+
+/* For more terms than can be nested: the solution, stretched step by step. */
+static unsigned int stretched(struct lace_counts *c, double limit,
+			      unsigned int max, double *points)
+{
+	static const double stretch[] = { 1, 1.01, 1.03, 16. / 15, 1.1, 8. / 7,
+					  1.25, 4. / 3, 1.5, 2, 3 };
+	size_t width = c->nr_terms + 1;
+	unsigned int nr = 0;
+
+	for (unsigned int s = 0; s < sizeof(stretch) / sizeof(*stretch); s++) {
+		double value = c->value * stretch[s];
+
+		if (value >= limit || nr == max)
+			break;
+		points[nr * width] = value;
+		for (unsigned int t = 0; t < c->nr_terms; t++)
+			points[nr * width + 1 + t] = c->time[t] * stretch[s];
+		nr++;
+	}
+	return nr;
+}
+
+unsigned int lace_counts_points(struct lace_counts *c, double limit,
+				unsigned int max, double *points)
+{
+	size_t width = c->nr_terms + 1;
+	struct sink sink = { .limit = limit, .collect = true, .max = max,
+			     .points = points };
+
+	if (!c->feasible)
+		return 0;
+	if (!c->nr_terms || c->nr_terms > EXACT_TERMS)
+		return stretched(c, limit, max, points);
+	nested(c, &sink);
+	if (!sink.nr)
+		return stretched(c, limit, max, points);
+	qsort(points, sink.nr, width * sizeof(double), order_points);
+	return sink.nr;
+}
