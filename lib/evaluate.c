@@ -69,19 +69,43 @@ struct evaluator {
 
 /* ---- memory ---- */
 
-static int reserve(void *array, size_t *room, size_t need, size_t size,
-		   struct lace_error *err)
+/* An array of at least one element; NULL if there is no memory for it, and then
+ * the old one stays.
+ */
+static void *reserve(void *array, size_t *room, size_t need, size_t size)
 {
-	void **old = array, *grown;
+	void *grown;
 
-	if (need <= *room)
-		return 0;
-	grown = realloc(*old, need * size);
-	if (!grown)
-		return lace_no_memory(err);
-	*old = grown;
-	*room = need;
+	if (array && need <= *room)
+		return array;
+	grown = realloc(array, (need + 1) * size);
+	if (grown)
+		*room = need;
+	return grown;
+}
+
+static int reserve_links(struct evaluator *ev, size_t nr)
+{
+	struct link *links = reserve(ev->links, &ev->links_room, nr,
+				     sizeof(*links));
+
+	if (!links)
+		return lace_no_memory(ev->err);
+	ev->links = links;
 	return 0;
+}
+
+static int reserve_ways(struct evaluator *ev, size_t nr, size_t nr_hops)
+{
+	struct way *ways = reserve(ev->ways, &ev->ways_room, nr, sizeof(*ways));
+	unsigned int *hops = reserve(ev->hops, &ev->hops_room, nr_hops,
+				     sizeof(*hops));
+
+	if (ways)
+		ev->ways = ways;
+	if (hops)
+		ev->hops = hops;
+	return ways && hops ? 0 : lace_no_memory(ev->err);
 }
 
 static int count_lanes(struct evaluator *ev)
@@ -308,8 +332,7 @@ static int load_circuits(struct evaluator *ev,
 
 	ev->nr_links = 0;
 	*nr_kept = 0;
-	if (reserve(&ev->links, &ev->links_room, segment->nr_circuits,
-		    sizeof(*ev->links), ev->err))
+	if (reserve_links(ev, segment->nr_circuits))
 		return -1;
 	for (i = 0; i < segment->nr_circuits; i++) {
 		if (load_circuit(ev, &segment->circuits[i], &kept))
@@ -373,10 +396,7 @@ static int load_routes(struct evaluator *ev, const struct lace_segment *segment,
 
 	for (i = 0; i < segment->nr_routes; i++)
 		nr_hops += segment->routes[i].nr_between + 1;
-	if (reserve(&ev->ways, &ev->ways_room, segment->nr_routes,
-		    sizeof(*ev->ways), ev->err) ||
-	    reserve(&ev->hops, &ev->hops_room, nr_hops, sizeof(*ev->hops),
-		    ev->err))
+	if (reserve_ways(ev, segment->nr_routes, nr_hops))
 		return -1;
 	nr_hops = 0;
 	for (i = 0; i < segment->nr_routes; i++) {

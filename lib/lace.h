@@ -323,6 +323,9 @@ int lace_compile(const struct lace_cluster *cluster,
 
 /* ---- generate.c: schedules of known models ---- */
 
+/* 0 stands for the default: 8 GPUs a server, 1 stage, 4 microbatches a stage,
+ * the model's context (LLaMA: 8192), 4 bytes a gradient.
+ */
 struct lace_generate {
 	const char *model;
 	unsigned int servers, gpus_per_server, pp;
@@ -330,6 +333,8 @@ struct lace_generate {
 	uint64_t seq;
 	unsigned int grad_bytes;
 };
+/* Names of the models, in the order of --help; NULL past the last. */
+const char *lace_generate_model(unsigned int index);
 int lace_generate(const struct lace_generate *spec,
 		  struct lace_schedule *schedule, struct lace_error *err);
 
