@@ -328,7 +328,7 @@ static int load_circuits(struct evaluator *ev,
 			 unsigned int *nr_kept)
 {
 	unsigned int i;
-	bool kept;
+	bool kept = false;
 
 	ev->nr_links = 0;
 	*nr_kept = 0;
