@@ -231,18 +231,14 @@ static int make(const struct model *model, const struct lace_generate *spec,
 
 /* ---- what is asked for ---- */
 
-static int find_model(const char *name, const struct model **model,
-		      struct lace_error *err)
+static const struct model *find_model(const char *name)
 {
 	unsigned int i;
 
-	for (i = 0; i < NR_MODELS; i++) {
-		if (!strcmp(models[i].name, name)) {
-			*model = &models[i];
-			return 0;
-		}
-	}
-	return lace_fail(err, LACE_ERR_INPUT, "there is no model \"%s\"", name);
+	for (i = 0; i < NR_MODELS; i++)
+		if (!strcmp(models[i].name, name))
+			return &models[i];
+	return NULL;
 }
 
 static void fill_defaults(struct lace_generate *spec, const struct model *model)
@@ -308,8 +304,10 @@ int lace_generate(const struct lace_generate *asked,
 	int ret;
 
 	memset(schedule, 0, sizeof(*schedule));
-	if (find_model(spec.model, &model, err))
-		return -1;
+	model = find_model(spec.model);
+	if (!model)
+		return lace_fail(err, LACE_ERR_INPUT,
+				 "there is no model \"%s\"", spec.model);
 	fill_defaults(&spec, model);
 	if (check_spec(&spec, model, err))
 		return -1;
