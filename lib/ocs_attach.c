@@ -3,6 +3,7 @@
  * Puts the emulated OCS into a switch namespace and takes it away again: the
  * part of ocs.h that needs the program itself and the namespace.
  */
+#include "netns.h"
 #include "ocs.h"
 #include "pin.h"
 #include "../ebpf/ocs.h"
@@ -10,10 +11,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
-#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -186,52 +185,17 @@ static int attach_wires(struct ocs_bpf *skel, const struct lace_ocs_wire *wires,
 	return ret;
 }
 
-static int enter_netns(const char *netns, int *back, struct lace_error *err)
-{
-	char path[256];
-	int fd;
-
-	snprintf(path, sizeof(path), "/run/netns/%s", netns);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return lace_fail(err, LACE_ERR_ANSWER, "no namespace %s: %s",
-				 netns, strerror(errno));
-	*back = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-	if (*back < 0 || setns(fd, CLONE_NEWNET)) {
-		lace_fail(err, LACE_ERR_SYSTEM, "cannot enter namespace %s: %s",
-			  netns, strerror(errno));
-		if (*back >= 0)
-			close(*back);
-		close(fd);
-		return -1;
-	}
-	close(fd);
-	return 0;
-}
-
-static int leave_netns(int back, struct lace_error *err)
-{
-	int ret = 0;
-
-	if (setns(back, CLONE_NEWNET))
-		ret = lace_fail(err, LACE_ERR_SYSTEM,
-				"cannot go back to the own namespace: %s",
-				strerror(errno));
-	close(back);
-	return ret;
-}
-
 static int attach_in(struct ocs_bpf *skel, const char *netns,
 		     const struct lace_ocs_wire *wires, size_t nr,
 		     struct lace_error *err)
 {
 	int back = -1, ret;
 
-	ret = enter_netns(netns, &back, err);
+	ret = lace_netns_enter(netns, &back, err);
 	if (ret)
 		return ret;
 	ret = attach_wires(skel, wires, nr, err);
-	return leave_netns(back, err) ? -1 : ret;
+	return lace_netns_leave(back, err) ? -1 : ret;
 }
 
 static int pin_maps(struct ocs_bpf *skel, const char *lab,

@@ -91,6 +91,13 @@ int lace_pin_make(const char *name, struct lace_error *err)
 	return 0;
 }
 
+/* Both stay as long as somebody else keeps something there. */
+static void remove_folder(const char *path)
+{
+	if (!rmdir(path))
+		rmdir(LACE_PIN_ROOT);
+}
+
 static int remove_objects(int dirfd, DIR *dir, const char *prefix)
 {
 	struct dirent *entry;
@@ -129,8 +136,23 @@ int lace_pin_remove(const char *name, const char *prefix,
 		lace_fail(err, LACE_ERR_SYSTEM, "cannot empty %s: %s", path,
 			  strerror(errno));
 	closedir(dir);
-	/* Both stay as long as somebody else keeps something there. */
-	if (!rmdir(path))
-		rmdir(LACE_PIN_ROOT);
+	remove_folder(path);
 	return removed;
+}
+
+int lace_pin_remove_one(const char *name, const char *object,
+			struct lace_error *err)
+{
+	char path[LACE_PIN_PATH_SIZE];
+	int ret;
+
+	ret = lace_pin_path(name, object, path, err);
+	if (ret)
+		return ret;
+	if (unlink(path) && errno != ENOENT)
+		return lace_fail(err, LACE_ERR_SYSTEM, "cannot remove %s: %s",
+				 path, strerror(errno));
+	lace_pin_path(name, NULL, path, err);
+	remove_folder(path);
+	return 0;
 }

@@ -21,6 +21,9 @@ int lace_pin_make(const char *name, struct lace_error *err);
  */
 int lace_pin_remove(const char *name, const char *prefix,
 		    struct lace_error *err);
+/* Removes one object, if it is there, and the folder once it is empty. */
+int lace_pin_remove_one(const char *name, const char *object,
+			struct lace_error *err);
 /* Reason in words for a failed libbpf call (a negative errno): what libbpf
  * had to say last, or else the errno.
  */

@@ -16,11 +16,11 @@
  * flows of others with no back-pressure to their senders, acknowledgments
  * among them, and one FIFO gives nearly all of it to one flow.
  */
+#include "client.h"
 #include "lab_plan.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
-#include <linux/lace.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -347,25 +347,20 @@ void lab_plan_free(struct lab *lab)
 
 /* ---- scripts ---- */
 
-static void print_mac(FILE *out, const uint8_t mac[6])
-{
-	for (int i = 0; i < 6; i++)
-		fprintf(out, "%s%02x", i ? ":" : "", mac[i]);
-}
-
 void lab_script_links(FILE *out, const struct lab *lab)
 {
 	const struct lab_port *port;
+	char mac[LACE_MAC_SIZE];
 	unsigned int n, p;
 
 	for (n = 0; n < lab->nr_nodes; n++) {
 		for (p = 0; p < lab->nodes[n].nr_ports; p++) {
 			port = &lab->nodes[n].ports[p];
-			fprintf(out, "link add name %s netns %s address ",
-				port->name, lab->nodes[n].netns);
-			print_mac(out, port->mac);
-			fprintf(out, " mtu %u gso_max_size %u", lab->option->mtu,
-				lab->gso_max_size);
+			fprintf(out,
+				"link add name %s netns %s address %s mtu %u gso_max_size %u",
+				port->name, lab->nodes[n].netns,
+				lace_mac_format(port->mac, mac),
+				lab->option->mtu, lab->gso_max_size);
 			fprintf(out,
 				" type veth peer name %s netns %s mtu %u gso_max_size %u\n",
 				port->switch_if, lab->switch_netns,

@@ -4,6 +4,7 @@
  * programs or enters namespaces.
  */
 #include "lab_run.h"
+#include "netns.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -172,11 +173,11 @@ int lab_run_sysctls(const char *netns, const char *lines,
 {
 	int back = -1, ret;
 
-	ret = lab_netns_enter(netns, &back, err);
+	ret = lace_netns_enter(netns, &back, err);
 	if (ret)
 		return ret;
 	ret = set_sysctls(lines, err);
-	return lab_netns_leave(back, err) ? -1 : ret;
+	return lace_netns_leave(back, err) ? -1 : ret;
 }
 
 /* ---- namespaces ---- */
@@ -192,44 +193,6 @@ bool lab_netns_exists(const char *netns)
 
 	netns_path(netns, path);
 	return !access(path, F_OK);
-}
-
-int lab_netns_enter(const char *netns, int *back, struct lace_error *err)
-{
-	char path[PATH_MAX];
-	int fd, own = -1;
-
-	netns_path(netns, path);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return lace_fail(err, LACE_ERR_ANSWER, "no namespace %s: %s",
-				 netns, strerror(errno));
-	if (back)
-		own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-	if ((back && own < 0) || setns(fd, CLONE_NEWNET)) {
-		lace_fail(err, LACE_ERR_SYSTEM, "cannot enter namespace %s: %s",
-			  netns, strerror(errno));
-		if (own >= 0)
-			close(own);
-		close(fd);
-		return -1;
-	}
-	close(fd);
-	if (back)
-		*back = own;
-	return 0;
-}
-
-int lab_netns_leave(int back, struct lace_error *err)
-{
-	int ret = 0;
-
-	if (setns(back, CLONE_NEWNET))
-		ret = lace_fail(err, LACE_ERR_SYSTEM,
-				"cannot return to the own namespace: %s",
-				strerror(errno));
-	close(back);
-	return ret;
 }
 
 /* ---- processes ---- */
@@ -340,7 +303,7 @@ int lab_netns_exec(const char *netns, char *const argv[],
 {
 	int ret;
 
-	ret = lab_netns_enter(netns, NULL, err);
+	ret = lace_netns_enter(netns, NULL, err);
 	if (ret)
 		return ret;
 	if (show_sys_of_netns())

@@ -19,9 +19,6 @@ int lab_run_sysctls(const char *netns, const char *lines,
 		    struct lace_error *err);
 
 bool lab_netns_exists(const char *netns);
-/* Makes the calling thread a member; *back (may be NULL) is for leave. */
-int lab_netns_enter(const char *netns, int *back, struct lace_error *err);
-int lab_netns_leave(int back, struct lace_error *err);
 /* Ends every process but the caller that is in one of the namespaces: first
  * asks, then kills.  Returns how many there were.
  */

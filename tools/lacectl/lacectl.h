@@ -47,6 +47,12 @@ extern const struct object segment_object;
 extern const struct object plan_object;
 extern const struct object monitor_object;
 
+/* lab.c, ocs.c, steer.c */
+
+extern const struct object lab_object;
+extern const struct object ocs_object;
+extern const struct object steer_object;
+
 /* args.c: words of the command line */
 
 /* Where the parser of a command is. */

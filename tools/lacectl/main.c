@@ -18,6 +18,9 @@ static const struct object *const objects[] = {
 	&segment_object,
 	&plan_object,
 	&monitor_object,
+	&lab_object,
+	&ocs_object,
+	&steer_object,
 };
 
 #define NR_OBJECTS (sizeof(objects) / sizeof(objects[0]))

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Numbers with units: see units.h.
+ */
+#include "units.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#define RATE_MAX_BPS 1e15
+
+struct unit {
+	const char *name;
+	double scale;
+};
+
+/* units ends with a NULL name; the first has none, for numbers without. */
+static int parse_scaled(const char *word, const struct unit *units,
+			double *value)
+{
+	char *end;
+
+	/* Digits first: no sign, no "nan". */
+	if (!isdigit((unsigned char)word[0]) && word[0] != '.')
+		return -1;
+	errno = 0;
+	*value = strtod(word, &end);
+	if (errno || end == word)
+		return -1;
+	for (; units->name; units++) {
+		if (strcasecmp(end, units->name))
+			continue;
+		*value *= units->scale;
+		return 0;
+	}
+	return -1;
+}
+
+int parse_seconds(const char *word, const char *what, double *seconds,
+		  struct lace_error *err)
+{
+	static const struct unit units[] = {
+		{ "", 1 }, { "s", 1 }, { "ms", 1e-3 }, { "us", 1e-6 },
+		{ "ns", 1e-9 }, { NULL, 0 },
+	};
+
+	if (!parse_scaled(word, units, seconds))
+		return 0;
+	return lace_fail(err, LACE_ERR_INPUT,
+			 "%s \"%s\" is no time (20ms, 1.5s, 0.02)", what, word);
+}
+
+int parse_rate(const char *word, uint64_t *rate_bps, struct lace_error *err)
+{
+	static const struct unit units[] = {
+		{ "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { "G", 1e9 },
+		{ "T", 1e12 }, { NULL, 0 },
+	};
+	double value;
+
+	if (parse_scaled(word, units, &value) ||
+	    !(value >= 1 && value <= RATE_MAX_BPS))
+		return lace_fail(err, LACE_ERR_INPUT,
+				 "\"%s\" is no rate (50M, 1G, 100000000)",
+				 word);
+	*rate_bps = value;
+	return 0;
+}
+
+int parse_factor(const char *word, const char *what, double *factor,
+		 struct lace_error *err)
+{
+	static const struct unit units[] = { { "", 1 }, { NULL, 0 } };
+
+	if (!parse_scaled(word, units, factor) && *factor > 0)
+		return 0;
+	return lace_fail(err, LACE_ERR_INPUT,
+			 "%s \"%s\" is not a positive number", what, word);
+}
