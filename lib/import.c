@@ -26,20 +26,18 @@ static const struct format formats[] = {
 
 /* ---- what all parts of the importer use ---- */
 
-int lace_import_fail(struct lace_error *err, const char *file,
-		     unsigned int line, const char *fmt, ...)
+void lace_import_error(struct lace_error *err, const char *file,
+		       unsigned int line, const char *fmt, ...)
 {
 	char text[sizeof(err->text)];
 	va_list args;
-	int ret;
 
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	ret = lace_fail(err, LACE_ERR_INPUT, "%s", text);
+	lace_fail(err, LACE_ERR_INPUT, "%s", text);
 	if (file)
 		lace_error_at(err, file, line);
-	return ret;
 }
 
 int lace_import_grow(void *array, size_t *room, size_t need, size_t size,
@@ -55,7 +53,7 @@ int lace_import_grow(void *array, size_t *room, size_t need, size_t size,
 	memcpy(&old, array, sizeof(old));
 	new = larger > SIZE_MAX / size ? NULL : realloc(old, larger * size);
 	if (!new)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	memcpy(array, &new, sizeof(new));
 	*room = larger;
 	return 0;
@@ -169,7 +167,7 @@ static int import_format(const struct lace_import *spec,
 
 	schedule->name = strdup(format->name);
 	if (!schedule->name)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	ret = format->import(spec, schedule, report, err);
 	if (ret)
 		return ret;
@@ -210,10 +208,10 @@ int lace_import(const struct lace_import *spec, struct lace_schedule *schedule,
 	/* A failure has one line to say, so warnings wait for the end. */
 	buffer = open_memstream(&text, &len);
 	if (!buffer)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	ret = import_format(spec, format, schedule, buffer, err);
 	if (fclose(buffer) && !ret)
-		ret = lace_no_memory(err);
+		ret = lace_import_no_memory(err);
 	if (!ret && report)
 		fwrite(text, 1, len, report);
 	if (ret)

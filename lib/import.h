@@ -26,10 +26,14 @@
 
 /* ---- import.c ---- */
 
-/* Fails with LACE_ERR_INPUT at file (NULL: none) and line (0: none). */
-int lace_import_fail(struct lace_error *err, const char *file,
-		     unsigned int line, const char *fmt, ...)
+/* LACE_ERR_INPUT at file (NULL: none) and line (0: none). */
+void lace_import_error(struct lace_error *err, const char *file,
+		       unsigned int line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* Expressions, so that the compiler sees that they are not 0. */
+#define lace_import_fail(err, file, line, ...) \
+	(lace_import_error(err, file, line, __VA_ARGS__), -1)
+#define lace_import_no_memory(err) (lace_no_memory(err), -1)
 
 /* Makes room for need elements of size bytes in *array. */
 int lace_import_grow(void *array, size_t *room, size_t need, size_t size,
@@ -164,10 +168,12 @@ int lace_trace_call(struct lace_trace *trace, unsigned int rank,
 int lace_trace_finish_rank(struct lace_trace *trace, unsigned int rank,
 			   struct lace_error *err);
 /* Fails at a node, naming it. */
-int lace_trace_fail(const struct lace_trace *trace, unsigned int rank,
-		    const struct lace_trace_node *node, struct lace_error *err,
-		    const char *fmt, ...)
+void lace_trace_error(const struct lace_trace *trace, unsigned int rank,
+		      const struct lace_trace_node *node,
+		      struct lace_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
+#define lace_trace_fail(trace, rank, node, err, ...) \
+	(lace_trace_error(trace, rank, node, err, __VA_ARGS__), -1)
 
 /* Everything that is common to formats which give traces: from a trace whose
  * ranks are finished to a schedule without placement.

@@ -353,7 +353,8 @@ static int resolve(struct reader *reader, const struct pending *pending,
 	    call->collective == LACE_ALL_GATHER) {
 		if (call->bytes > LACE_IMPORT_MAX_BYTES / nr)
 			return lace_trace_fail(trace, reader->rank, node, err,
-					       "comm_size %" PRIu64 " times %u ranks out of range 0..%llu",
+					       "comm_size %" PRIu64
+					       " times %u ranks out of range 0..%llu",
 					       call->bytes, nr,
 					       LACE_IMPORT_MAX_BYTES);
 		call->bytes *= nr;
@@ -652,7 +653,7 @@ static int read_length(struct reader *reader, struct lace_input *input,
 	for (shift = 0; shift < 64; shift += 7) {
 		got = lace_input_read(input, &byte, 1, err);
 		if (got < 0)
-			return got;
+			return -1;
 		if (!got && !shift)
 			return 0;
 		if (!got)
@@ -689,7 +690,7 @@ static int read_message(struct reader *reader, struct lace_input *input,
 			return ret;
 		got = lace_input_read(input, reader->message + done, step, err);
 		if (got < 0)
-			return got;
+			return -1;
 		done += got;
 		if ((size_t)got == step)
 			continue;
@@ -758,7 +759,7 @@ static int read_files(struct reader *reader, struct lace_error *err)
 	int ret;
 
 	if (!order)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	ret = lace_input_order(spec, order, err);
 	for (rank = 0; rank < spec->nr_files && !ret; rank++) {
 		reader->rank = rank;

@@ -49,7 +49,7 @@ static int enlarge_table(struct lace_trace *trace, struct lace_error *err)
 	unsigned int i;
 
 	if (!table)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	memset(table, 0xff, size * sizeof(*table));
 	free(trace->comm_table);
 	trace->comm_table = table;
@@ -74,7 +74,7 @@ static int copy_comm(struct lace_comm *comm, const char *name,
 	if (!comm->name || !comm->ranks) {
 		free(comm->name);
 		free(comm->ranks);
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	}
 	memcpy(comm->ranks, ranks, nr * sizeof(*ranks));
 	comm->nr = nr;
@@ -135,7 +135,7 @@ int lace_trace_world(struct lace_trace *trace, unsigned int *comm,
 	if (trace->world == LACE_NONE) {
 		ranks = malloc(trace->nr_ranks * sizeof(*ranks));
 		if (!ranks)
-			return lace_no_memory(err);
+			return lace_import_no_memory(err);
 		for (i = 0; i < trace->nr_ranks; i++)
 			ranks[i] = i;
 		ret = lace_trace_comm(trace, "", ranks, trace->nr_ranks,
@@ -207,7 +207,7 @@ int lace_trace_number_lists(struct lace_trace *trace, struct lace_error *err)
 		return 0;
 	sorted = malloc(trace->nr_comms * sizeof(struct lace_comm *));
 	if (!sorted)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	for (i = 0; i < trace->nr_comms; i++)
 		sorted[i] = &trace->comms[i];
 	qsort(sorted, trace->nr_comms, sizeof(struct lace_comm *), compare_lists);

@@ -124,7 +124,7 @@ static int make_graph(struct graph *g, struct lace_error *err)
 
 	g->base = malloc((trace->nr_ranks + 1) * sizeof(*g->base));
 	if (!g->base)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	for (r = 0; r < trace->nr_ranks; r++) {
 		g->base[r] = nr;
 		nr += trace->ranks[r].nr_nodes;
@@ -138,7 +138,7 @@ static int make_graph(struct graph *g, struct lace_error *err)
 	g->queue = malloc((g->nr + 1) * sizeof(*g->queue));
 	g->edges = malloc((nr_edges + 1) * sizeof(*g->edges));
 	if (!g->first || !g->open || !g->depth || !g->queue || !g->edges)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	/* Counted two places up, so that filling leaves the starts in place. */
 	for_each_edge(g, count_edge);
 	for (i = 2; i < g->nr + 2; i++)

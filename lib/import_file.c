@@ -25,7 +25,7 @@ int lace_input_open(const char *path, struct lace_input **input,
 {
 	*input = calloc(1, sizeof(**input));
 	if (!*input)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	(*input)->path = path;
 	errno = 0;
 	(*input)->file = gzopen(path, "rbe");
@@ -52,7 +52,7 @@ static int read_failed(struct lace_input *input, struct lace_error *err)
 		return lace_import_fail(err, input->path, 0, "%s",
 					strerror(reason));
 	if (code == Z_MEM_ERROR)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	return lace_import_fail(err, input->path, 0,
 				"compressed data are damaged (%s)", text);
 }
@@ -123,7 +123,7 @@ int lace_input_text(const char *path, size_t max, char **text, size_t *len,
 		char *larger = realloc(data, *len + room + 1);
 
 		if (!larger) {
-			ret = lace_no_memory(err);
+			ret = lace_import_no_memory(err);
 			break;
 		}
 		data = larger;

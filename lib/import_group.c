@@ -108,12 +108,12 @@ static int add_group(struct lace_named_groups *groups, const char *name,
 	group->name = strdup(name);
 	groups->nr++;
 	if (!group->name)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	if (!json_array_size(list))
 		return 0;
 	group->ranks = malloc(group->nr * sizeof(*group->ranks));
 	if (!group->ranks)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	return read_ranks(list, file, name, nr_ranks, group, err);
 }
 
@@ -300,7 +300,7 @@ int lace_groups_comm(struct lace_named_groups *groups, struct lace_trace *trace,
 	*comm = LACE_NONE;
 	copy = strdup(name);
 	if (!copy)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	group = find_exactly(groups, copy);
 	if (!group && len > 2 && !strcmp(copy + len - 2, ".0")) {
 		copy[len - 2] = '\0';

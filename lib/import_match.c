@@ -68,7 +68,7 @@ static int new_instance(struct lace_trace *trace, struct lace_match *match,
 	if (call->splits) {
 		instance->matrix = calloc((size_t)nr * nr, sizeof(uint64_t));
 		if (!instance->matrix)
-			return lace_no_memory(err);
+			return lace_import_no_memory(err);
 	}
 	return 0;
 }
@@ -86,18 +86,21 @@ static int agree(const struct lace_trace *trace,
 
 	if (a->kind != b->kind || a->collective != b->collective)
 		return lace_trace_fail(trace, rank, &from->nodes[node], err,
-				       "%s, where rank %u has %s (%s %" PRIu64 ") on the same group \"%.60s\"",
+				       "%s, where rank %u has %s (%s %" PRIu64
+				       ") on the same group \"%.60s\"",
 				       call_name(b), instance->rank,
 				       call_name(a), trace->noun, first_id,
 				       trace->comms[b->comm].name);
 	if (a->bytes != b->bytes)
 		return lace_trace_fail(trace, rank, &from->nodes[node], err,
-				       "%s of %" PRIu64 " bytes, where rank %u has %" PRIu64 " bytes (%s %" PRIu64 ")",
+				       "%s of %" PRIu64 " bytes, where rank %u has %"
+				       PRIu64 " bytes (%s %" PRIu64 ")",
 				       call_name(b), b->bytes, instance->rank,
 				       a->bytes, trace->noun, first_id);
 	if (a->root != b->root)
 		return lace_trace_fail(trace, rank, &from->nodes[node], err,
-				       "%s with root %u, where rank %u has root %u (%s %" PRIu64 ")",
+				       "%s with root %u, where rank %u has root %u (%s %"
+				       PRIu64 ")",
 				       call_name(b), b->root, instance->rank,
 				       a->root, trace->noun, first_id);
 	return 0;
@@ -238,7 +241,8 @@ static int check_splits(const struct lace_trace *trace,
 		if (sent != got)
 			return lace_trace_fail(trace, rank, &from->nodes[node],
 					       err,
-					       "expects %" PRIu64 " bytes from rank %u, which sends %" PRIu64,
+					       "expects %" PRIu64
+					       " bytes from rank %u, which sends %" PRIu64,
 					       got, comm->ranks[i], sent);
 	}
 	return 0;
@@ -288,7 +292,7 @@ static int match_collectives(struct lace_trace *trace, struct lace_match *match,
 
 	states = calloc(trace->nr_comms + 1, sizeof(*states));
 	if (!states)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	for (c = 0; c < trace->nr_comms; c++)
 		states[c].of_rank = LACE_NONE;
 	for (r = 0; r < trace->nr_ranks && !ret; r++) {
@@ -352,7 +356,7 @@ static int list_ends(const struct lace_trace *trace, enum lace_call_kind kind,
 	*nr = 0;
 	*ends = malloc((total + 1) * sizeof(**ends));
 	if (!*ends)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	for (r = 0; r < trace->nr_ranks; r++) {
 		const struct lace_trace_rank *rank = &trace->ranks[r];
 
@@ -417,7 +421,8 @@ static int unequal(const struct lace_trace *trace, const struct end *end,
 				      trace->ranks[end->dst].file;
 
 	return lace_import_fail(err, file, 0,
-				"%zu sends and %zu receives from rank %u to rank %u with tag %" PRId64,
+				"%zu sends and %zu receives from rank %u to rank %u with tag %"
+				PRId64,
 				nr_sends, nr_recvs, end->src, end->dst,
 				(int64_t)end->tag);
 }
@@ -446,7 +451,8 @@ static int match_queue(const struct lace_trace *trace, struct lace_match *match,
 					trace, any->src,
 					&trace->ranks[any->src].nodes[sends[i].node],
 					err,
-					"sends %" PRIu64 " bytes to rank %u, which receives %" PRIu64,
+					"sends %" PRIu64
+					" bytes to rank %u, which receives %" PRIu64,
 					send->bytes, any->dst, recv->bytes);
 		}
 		add_transfer(trace, match, i < nr_sends ? &sends[i] : NULL,
@@ -480,7 +486,7 @@ static int match_transfers(const struct lace_trace *trace,
 		match->transfers = malloc((nr_sends + nr_recvs + 1) *
 					  sizeof(*match->transfers));
 		if (!match->transfers)
-			ret = lace_no_memory(err);
+			ret = lace_import_no_memory(err);
 	}
 	while (!ret && (s < nr_sends || r < nr_recvs)) {
 		const struct end *first;

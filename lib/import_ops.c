@@ -46,7 +46,7 @@ int lace_ops_make(struct lace_op *op, enum lace_collective collective,
 	op->repeat = 1;
 	op->parts = calloc(1, sizeof(*op->parts));
 	if (!op->parts)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	op->nr_parts = 1;
 	part = op->parts;
 	part->collective = collective;
@@ -60,7 +60,7 @@ int lace_ops_make(struct lace_op *op, enum lace_collective collective,
 		part->matrix = calloc(nr_groups, sizeof(*part->matrix));
 	if (!part->groups || (collective == LACE_ALL_TO_ALLV && !part->matrix)) {
 		lace_ops_free(op);
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	}
 	part->nr_groups = nr_groups;
 	return 0;
@@ -90,7 +90,7 @@ int lace_ops_group(struct lace_group *group, const unsigned int *ranks,
 	}
 	group->ranks = malloc(nr * sizeof(*ranks));
 	if (!group->ranks)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	memcpy(group->ranks, ranks, nr * sizeof(*ranks));
 	return 0;
 }
@@ -153,7 +153,7 @@ int lace_ops_append(struct lace_schedule *schedule, size_t *room,
 		snprintf(name, sizeof(name), "%s %u", kind, schedule->nr_ops);
 		op->name = strdup(name);
 		if (!op->name)
-			ret = lace_no_memory(err);
+			ret = lace_import_no_memory(err);
 	}
 	if (ret) {
 		lace_ops_free(op);
@@ -303,7 +303,7 @@ static int list_calls(struct builder *b, struct lace_error *err)
 	b->transfers = malloc((match->nr_transfers + 1) *
 			      sizeof(*b->transfers));
 	if (!b->seats || !b->items || !b->transfers)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	for (i = 0; i < match->nr_instances; i++) {
 		const struct lace_instance *instance = &match->instances[i];
 
@@ -337,7 +337,7 @@ static int fill_group(const struct builder *b, struct lace_part *part,
 		return ret;
 	part->matrix[g] = malloc(size);
 	if (!part->matrix[g])
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	memcpy(part->matrix[g], instance->matrix, size);
 	return 0;
 }
@@ -401,7 +401,7 @@ static int build_transfers(struct builder *b,
 	op.parts->transfers = malloc(nr * sizeof(*op.parts->transfers));
 	if (!op.parts->transfers) {
 		lace_ops_free(&op);
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	}
 	op.parts->nr_transfers = nr;
 	for (i = 0; i < nr; i++)

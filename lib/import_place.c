@@ -74,7 +74,7 @@ int lace_import_place(const char *spec, struct lace_schedule *schedule,
 	schedule->placement = calloc(schedule->nr_ranks,
 				     sizeof(*schedule->placement));
 	if (!schedule->placement && schedule->nr_ranks)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	if (spec && strchr(spec, ','))
 		return place_list(spec, schedule, err);
 	if (spec) {

@@ -22,7 +22,7 @@ int lace_trace_init(struct lace_trace *trace, unsigned int nr_ranks,
 	trace->nr_ranks = nr_ranks;
 	trace->world = LACE_NONE;
 	trace->ranks = calloc(nr_ranks, sizeof(*trace->ranks));
-	return trace->ranks ? 0 : lace_no_memory(err);
+	return trace->ranks ? 0 : lace_import_no_memory(err);
 }
 
 void lace_trace_free(struct lace_trace *trace)
@@ -46,9 +46,9 @@ void lace_trace_free(struct lace_trace *trace)
 	memset(trace, 0, sizeof(*trace));
 }
 
-int lace_trace_fail(const struct lace_trace *trace, unsigned int rank,
-		    const struct lace_trace_node *node, struct lace_error *err,
-		    const char *fmt, ...)
+void lace_trace_error(const struct lace_trace *trace, unsigned int rank,
+		      const struct lace_trace_node *node,
+		      struct lace_error *err, const char *fmt, ...)
 {
 	const char *file = trace->ranks[rank].file;
 	char text[400];
@@ -58,10 +58,11 @@ int lace_trace_fail(const struct lace_trace *trace, unsigned int rank,
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	if (node->line)
-		return lace_import_fail(err, file, node->line, "rank %u: %s",
-					rank, text);
-	return lace_import_fail(err, file, 0, "rank %u: %s %" PRIu64 ": %s",
-				rank, trace->noun, node->id, text);
+		lace_import_error(err, file, node->line, "rank %u: %s", rank,
+				  text);
+	else
+		lace_import_error(err, file, 0, "rank %u: %s %" PRIu64 ": %s",
+				  rank, trace->noun, node->id, text);
 }
 
 /* ---- building ---- */
@@ -187,7 +188,7 @@ static int resolve(struct lace_trace *trace, struct lace_trace_rank *rank,
 	if (!nodes || !deps) {
 		free(nodes);
 		free(deps);
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	}
 	for (i = 0; i < rank->nr_nodes; i++) {
 		unsigned int from = sorted[i].index;
@@ -252,7 +253,7 @@ static int make_ordering(const struct lace_trace_rank *rank,
 	o->open = malloc((n + 1) * sizeof(*o->open));
 	o->heap = malloc((n + 1) * sizeof(*o->heap));
 	if (!o->first || !o->next || !o->open || !o->heap)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	/* Counted two places up, so that filling leaves the starts in place. */
 	for (k = 0; k < rank->nr_deps; k++)
 		o->first[LACE_DEP_NODE(rank->deps[k]) + 2]++;
@@ -328,7 +329,7 @@ static int order_calls(const struct lace_trace *trace, unsigned int number,
 
 	rank->order = malloc((rank->nr_calls + 1) * sizeof(*rank->order));
 	if (!rank->order)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	for (i = 0; i < rank->nr_nodes; i++)
 		if (!o->open[i])
 			push(o, i);
@@ -370,7 +371,7 @@ int lace_trace_finish_rank(struct lace_trace *trace, unsigned int number,
 		return 0;
 	sorted = sort_ids(rank);
 	if (!sorted)
-		return lace_no_memory(err);
+		return lace_import_no_memory(err);
 	for (i = 1; i < rank->nr_nodes; i++) {
 		if (sorted[i - 1].id != sorted[i].id)
 			continue;
