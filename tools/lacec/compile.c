@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * lacec compile: from a cluster and a schedule to a plan.
+ */
+#include "lacec.h"
+#include "json.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+static const struct option options[] = {
+	{ "cluster", required_argument, NULL, 'c' },
+	{ "schedule", required_argument, NULL, 's' },
+	{ "scheduler", required_argument, NULL, 'S' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+struct request {
+	struct input input;
+	const char *scheduler, *output;
+	bool json;
+};
+
+static double now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec * 1e-9;
+}
+
+static long long peak_rss_bytes(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss * 1024LL;
+}
+
+static void print_real(const char *key, double value)
+{
+	printf(",\n  \"%s\": ", key);
+	lace_json_write_real(stdout, value);
+}
+
+static void print_json(const struct lace_plan *plan, double compile_s)
+{
+	fputs("{ \"format\": \"lace-plan/1\",\n  \"scheduler\": ", stdout);
+	lace_json_write_string(stdout, plan->scheduler);
+	printf(",\n  \"cluster_sha256\": \"%s\",\n  \"schedule_sha256\": \"%s\"",
+	       plan->cluster_sha256, plan->schedule_sha256);
+	print_real("cct_s", plan->cct_s);
+	print_real("transmit_s", plan->transmit_s);
+	print_real("reconfig_s", plan->reconfig_s);
+	print_real("bound_s", plan->bound_s);
+	printf(",\n  \"segment_count\": %u", plan->nr_segments);
+	print_real("compile_s", compile_s);
+	printf(",\n  \"peak_rss_bytes\": %lld }\n", peak_rss_bytes());
+}
+
+/* All four stages, and nothing but them, count for *compile_s. */
+static int make_plan(struct request *request, struct lace_plan *plan,
+		     double *compile_s, struct lace_error *err)
+{
+	struct input *input = &request->input;
+	double start;
+	int ret;
+
+	if (input_read(input, err))
+		return -1;
+	start = now_s();
+	ret = input_profile(input, err);
+	if (!ret)
+		ret = lace_compile(&input->cluster, &input->demand,
+				   request->scheduler, plan, err);
+	*compile_s = now_s() - start;
+	if (ret)
+		return ret;
+	memcpy(plan->cluster_sha256, input->cluster.sha256,
+	       sizeof(plan->cluster_sha256));
+	memcpy(plan->schedule_sha256, input->schedule.sha256,
+	       sizeof(plan->schedule_sha256));
+	return 0;
+}
+
+static int compile(struct request *request, struct lace_error *err)
+{
+	struct lace_plan plan = { 0 };
+	double compile_s;
+	int ret;
+
+	ret = make_plan(request, &plan, &compile_s, err);
+	if (!ret && (request->output || !request->json))
+		ret = write_plan(request->output, &plan, err);
+	if (!ret && request->json)
+		print_json(&plan, compile_s);
+	lace_plan_free(&plan);
+	return ret;
+}
+
+static int help(const struct command *self)
+{
+	const struct lace_scheduler *scheduler;
+
+	print_help(self);
+	puts("NAME is one of:");
+	for (scheduler = lace_schedulers; scheduler->name; scheduler++)
+		printf("  %-20s%s\n", scheduler->name, scheduler->what);
+	return STATUS_DONE;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct request request = { .scheduler = lace_schedulers[0].name };
+	struct lace_error err;
+	int option, ret;
+
+	while ((option = getopt_long(argc, argv, "c:s:o:h", options, NULL)) !=
+	       -1) {
+		switch (option) {
+		case 'c':
+			request.input.cluster_path = optarg;
+			break;
+		case 's':
+			request.input.schedule_path = optarg;
+			break;
+		case 'S':
+			request.scheduler = optarg;
+			break;
+		case 'o':
+			request.output = optarg;
+			break;
+		case 'j':
+			request.json = true;
+			break;
+		case 'h':
+			return help(self);
+		default:
+			return STATUS_BAD;
+		}
+	}
+	if (optind < argc)
+		return fail_usage(self, "what is \"%s\"?", argv[optind]);
+	if (input_check(&request.input, self))
+		return STATUS_BAD;
+	if (!lace_scheduler_find(request.scheduler))
+		return fail_usage(self, "there is no scheduler \"%s\"",
+				  request.scheduler);
+	ret = compile(&request, &err);
+	input_free(&request.input);
+	return ret ? fail(&err) : STATUS_DONE;
+}
+
+const struct command compile_command = {
+	.name = "compile",
+	.what = "makes a plan",
+	.usage = "-c CLUSTER -s SCHEDULE [OPTION]...\n"
+		 "  --scheduler NAME   how (default lace)\n"
+		 "  -o, --output PLAN  file to write (default: standard output)\n"
+		 "  --json             print a summary as JSON instead of the plan",
+	.run = run,
+};
