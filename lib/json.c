@@ -270,8 +270,9 @@ int lace_json_whole(const struct lace_json *at, uint64_t min, uint64_t max,
 				      "has to be from %llu to %llu, is %.15g",
 				      (unsigned long long)min,
 				      (unsigned long long)max, real);
-	*whole = json_is_integer(at->value) ? json_integer_value(at->value)
-					    : real;
+	*whole = real;
+	if (json_is_integer(at->value))
+		*whole = json_integer_value(at->value);
 	if (*whole > max)
 		return lace_json_fail(at, "has to be at most %llu",
 				      (unsigned long long)max);
