@@ -257,6 +257,28 @@ static int read_ports(const struct lace_json *of, const struct reader *reader,
 	return check_port_names(&array, node);
 }
 
+/* Added to the format: addresses and networks beside "address". */
+static int read_prefixes(const struct lace_json *of, struct lace_node *node)
+{
+	struct lace_json array = lace_json_member(of, "prefixes"), at;
+	size_t nr, i;
+
+	if (lace_json_is_null(&array))
+		return 0;
+	if (lace_json_array(&array, &nr))
+		return -1;
+	node->prefixes = calloc(nr + 1, sizeof(*node->prefixes));
+	if (!node->prefixes)
+		return lace_no_memory(of->doc->err);
+	for (i = 0; i < nr; i++) {
+		at = lace_json_element(&array, i);
+		if (lace_json_strdup(&at, &node->prefixes[i]))
+			return -1;
+		node->nr_prefixes++;
+	}
+	return 0;
+}
+
 static int read_node(const struct lace_json *at, const struct reader *reader,
 		     struct lace_node *node, unsigned int index)
 {
@@ -267,6 +289,8 @@ static int read_node(const struct lace_json *at, const struct reader *reader,
 	address = lace_json_member(at, "address");
 	if (!lace_json_is_null(&address) &&
 	    lace_json_strdup(&address, &node->address))
+		return -1;
+	if (read_prefixes(at, node))
 		return -1;
 	return read_ports(at, reader, node);
 }
@@ -510,6 +534,19 @@ static void write_fibre(FILE *out, const struct lace_cluster *cluster,
 	fprintf(out, ", %u]", fibre->port);
 }
 
+static void write_prefixes(FILE *out, const struct lace_node *node)
+{
+	unsigned int i;
+
+	if (!node->nr_prefixes)
+		return;
+	for (i = 0; i < node->nr_prefixes; i++) {
+		fputs(i ? ", " : ", \"prefixes\": [", out);
+		lace_json_write_string(out, node->prefixes[i]);
+	}
+	fputc(']', out);
+}
+
 static void write_node(FILE *out, const struct lace_cluster *cluster,
 		       const struct lace_node *node)
 {
@@ -521,6 +558,7 @@ static void write_node(FILE *out, const struct lace_cluster *cluster,
 		fputs(", \"address\": ", out);
 		lace_json_write_string(out, node->address);
 	}
+	write_prefixes(out, node);
 	fputs(",\n    \"ports\": [", out);
 	for (k = 0; k < node->nr_ports; k++) {
 		fputs(k ? ",\n      { \"name\": " : "\n      { \"name\": ", out);
@@ -731,6 +769,9 @@ void lace_cluster_free(struct lace_cluster *cluster)
 		for (k = 0; k < node->nr_ports; k++)
 			free(node->ports[k].name);
 		free(node->ports);
+		for (k = 0; k < node->nr_prefixes; k++)
+			free(node->prefixes[k]);
+		free(node->prefixes);
 		free(node->address);
 		free(node->name);
 	}

@@ -73,6 +73,8 @@ struct lace_port {
 struct lace_node {
 	char *name;
 	char *address;		/* NULL if the file has none */
+	unsigned int nr_prefixes;
+	char **prefixes;	/* what else is behind it, as "fd00::/64" */
 	unsigned int nr_ports;
 	struct lace_port *ports;
 };
