@@ -307,6 +307,9 @@ typedef int (*lace_nl_dump_fn)(struct sk_buff *skb,
 			       struct netlink_callback *cb,
 			       struct lace_device *lace, unsigned long *next);
 
+extern const struct netlink_range_validation lace_nl_ifindex_range;
+extern const struct netlink_range_validation lace_nl_node_range;
+
 int lace_netlink_init(void);
 void lace_netlink_exit(void);
 int lace_nl_refuse_repeated(const struct nlattr *head, int len, u64 may_repeat,

@@ -12,9 +12,11 @@
 }
 
 const struct nla_policy lace_nl_dev_policy[LACE_A_DEV_MAX + 1] = {
-	[LACE_A_DEV_IFINDEX] = NLA_POLICY_RANGE(NLA_U32, 1, S16_MAX),
+	[LACE_A_DEV_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32,
+						      &lace_nl_ifindex_range),
 	[LACE_A_DEV_IFNAME] = { .type = NLA_NUL_STRING, .len = IFNAMSIZ - 1 },
-	[LACE_A_DEV_NODE] = NLA_POLICY_MAX(NLA_U16, LACE_MAX_NODES - 1),
+	[LACE_A_DEV_NODE] = NLA_POLICY_FULL_RANGE(NLA_U16,
+						   &lace_nl_node_range),
 	[LACE_A_DEV_SEGMENT] = READ_ONLY("device SEGMENT"),
 	[LACE_A_DEV_STEER_FD] = NLA_POLICY_MIN(NLA_S32, -1),
 	[LACE_A_DEV_STEER_PROG_ID] = READ_ONLY("device STEER_PROG_ID"),
@@ -23,7 +25,8 @@ const struct nla_policy lace_nl_dev_policy[LACE_A_DEV_MAX + 1] = {
 };
 
 const struct nla_policy lace_nl_port_policy[LACE_A_PORT_MAX + 1] = {
-	[LACE_A_PORT_IFINDEX] = NLA_POLICY_RANGE(NLA_U32, 1, S16_MAX),
+	[LACE_A_PORT_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32,
+						      &lace_nl_ifindex_range),
 	[LACE_A_PORT_IFNAME] = { .type = NLA_NUL_STRING, .len = IFNAMSIZ - 1 },
 	[LACE_A_PORT_NUMBER] = NLA_POLICY_MAX(NLA_U8, LACE_MAX_PORTS - 1),
 };

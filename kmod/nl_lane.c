@@ -5,7 +5,8 @@
 #include "lace.h"
 
 const struct nla_policy lace_nl_lane_policy[LACE_A_LANE_MAX + 1] = {
-	[LACE_A_LANE_IFINDEX] = NLA_POLICY_RANGE(NLA_U32, 1, S16_MAX),
+	[LACE_A_LANE_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32,
+						      &lace_nl_ifindex_range),
 	[LACE_A_LANE_IFNAME] = { .type = NLA_NUL_STRING, .len = IFNAMSIZ - 1 },
 	[LACE_A_LANE_PORT] = NLA_POLICY_MAX(NLA_U8, LACE_MAX_PORTS - 1),
 	[LACE_A_LANE_PORT_IFINDEX] = {

@@ -18,9 +18,11 @@ static const struct nla_policy port_policy[LACE_A_NODEPORT_MAX + 1] = {
 };
 
 const struct nla_policy lace_nl_node_policy[LACE_A_NODE_MAX + 1] = {
-	[LACE_A_NODE_IFINDEX] = NLA_POLICY_RANGE(NLA_U32, 1, S16_MAX),
+	[LACE_A_NODE_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32,
+						      &lace_nl_ifindex_range),
 	[LACE_A_NODE_IFNAME] = { .type = NLA_NUL_STRING, .len = IFNAMSIZ - 1 },
-	[LACE_A_NODE_ID] = NLA_POLICY_MAX(NLA_U16, LACE_MAX_NODES - 1),
+	[LACE_A_NODE_ID] = NLA_POLICY_FULL_RANGE(NLA_U16,
+						   &lace_nl_node_range),
 	[LACE_A_NODE_PREFIX] = NLA_POLICY_NESTED(prefix_policy),
 	[LACE_A_NODE_PORT] = NLA_POLICY_NESTED(port_policy),
 };

@@ -9,20 +9,26 @@
 static const struct nla_policy circuit_policy[LACE_A_CIRCUIT_MAX + 1] = {
 	[LACE_A_CIRCUIT_PORT] = NLA_POLICY_MAX(NLA_U8, LACE_MAX_PORTS - 1),
 	[LACE_A_CIRCUIT_DIR] = NLA_POLICY_MAX(NLA_U8, LACE_DIR_RX),
-	[LACE_A_CIRCUIT_PEER] = NLA_POLICY_MAX(NLA_U16, LACE_MAX_NODES - 1),
+	[LACE_A_CIRCUIT_PEER] = NLA_POLICY_FULL_RANGE(NLA_U16,
+						   &lace_nl_node_range),
 	[LACE_A_CIRCUIT_PEER_PORT] = NLA_POLICY_MAX(NLA_U8,
 						    LACE_MAX_PORTS - 1),
 };
 
 static const struct nla_policy route_policy[LACE_A_ROUTE_MAX + 1] = {
-	[LACE_A_ROUTE_FROM] = NLA_POLICY_MAX(NLA_U16, LACE_MAX_NODES - 1),
-	[LACE_A_ROUTE_TO] = NLA_POLICY_MAX(NLA_U16, LACE_MAX_NODES - 1),
-	[LACE_A_ROUTE_PREV] = NLA_POLICY_MAX(NLA_U16, LACE_MAX_NODES - 1),
-	[LACE_A_ROUTE_NEXT] = NLA_POLICY_MAX(NLA_U16, LACE_MAX_NODES - 1),
+	[LACE_A_ROUTE_FROM] = NLA_POLICY_FULL_RANGE(NLA_U16,
+						   &lace_nl_node_range),
+	[LACE_A_ROUTE_TO] = NLA_POLICY_FULL_RANGE(NLA_U16,
+						   &lace_nl_node_range),
+	[LACE_A_ROUTE_PREV] = NLA_POLICY_FULL_RANGE(NLA_U16,
+						   &lace_nl_node_range),
+	[LACE_A_ROUTE_NEXT] = NLA_POLICY_FULL_RANGE(NLA_U16,
+						   &lace_nl_node_range),
 };
 
 const struct nla_policy lace_nl_segment_policy[LACE_A_SEGMENT_MAX + 1] = {
-	[LACE_A_SEGMENT_IFINDEX] = NLA_POLICY_RANGE(NLA_U32, 1, S16_MAX),
+	[LACE_A_SEGMENT_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32,
+						      &lace_nl_ifindex_range),
 	[LACE_A_SEGMENT_IFNAME] = { .type = NLA_NUL_STRING,
 				    .len = IFNAMSIZ - 1 },
 	[LACE_A_SEGMENT_ID] = { .type = NLA_U32 },

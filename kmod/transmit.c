@@ -57,7 +57,8 @@ static int send(struct lace_port *port, const struct lace_far *far,
 		err = NET_XMIT_DROP;
 	} else {
 		skb->dev = port->dev;
-		err = net_xmit_eval(dev_queue_xmit(skb));
+		err = dev_queue_xmit(skb);
+		err = net_xmit_eval(err);
 	}
 	if (err)
 		lace_lane_count(port, LACE_DIR_TX, LACE_A_LANESTAT_DROPPED);

@@ -1,0 +1,546 @@
+# SPDX-License-Identifier: GPL-2.0
+"""For tests of the module: netlink written by hand, so that it can be written
+wrong, a lab of namespaces around a switch, and results as KTAP.
+
+A test asks the module in its own words; it does not go through liblace, whose
+mistakes would then cancel out.
+"""
+
+import contextlib
+import ctypes
+import ctypes.util
+import errno
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import time
+import traceback
+
+LIBC = ctypes.CDLL(ctypes.util.find_library("c"), use_errno=True)
+CLONE_NEWNET = 0x40000000
+NETLINK_GENERIC, SOL_NETLINK = 16, 270
+NLM_F_REQUEST, NLM_F_MULTI, NLM_F_ACK, NLM_F_ECHO = 1, 2, 4, 8
+NLM_F_DUMP_INTR, NLM_F_DUMP = 0x10, 0x300
+NLM_F_CAPPED, NLM_F_ACK_TLVS = 0x100, 0x200
+NLMSG_ERROR, NLMSG_DONE = 2, 3
+NLA_F_NESTED, NLA_TYPE = 0x8000, 0x3fff
+
+DEV_GET, DEV_SET, DEV_NTF, PORT_SET = 1, 2, 3, 4
+NODE_GET, NODE_SET, NODE_DEL, NODE_NTF, NODE_DEL_NTF = 5, 6, 7, 8, 9
+LANE_GET, LANE_NTF = 10, 11
+(SEGMENT_GET, SEGMENT_SET, SEGMENT_DEL, SEGMENT_ACTIVATE, SEGMENT_NTF,
+ SEGMENT_DEL_NTF) = 12, 13, 14, 15, 16, 17
+TX, RX = 0, 1
+
+
+# Attributes as bytes.
+
+def attr(kind, payload):
+    data = struct.pack("=HH", 4 + len(payload), kind) + payload
+    return data + bytes(-len(data) % 4)
+
+
+def u8(kind, value):
+    return attr(kind, struct.pack("=B", value))
+
+
+def u16(kind, value):
+    return attr(kind, struct.pack("=H", value))
+
+
+def u32(kind, value):
+    return attr(kind, struct.pack("=I", value))
+
+
+def s32(kind, value):
+    return attr(kind, struct.pack("=i", value))
+
+
+def text(kind, value):
+    return attr(kind, value.encode() + b"\0")
+
+
+def nest(kind, *attrs):
+    return attr(kind | NLA_F_NESTED, b"".join(attrs))
+
+
+def dev(name="lace0"):
+    return text(2, name)
+
+
+def prefix(string):
+    """10.0.0.1, 10.0.0.0/8, fd00::/64"""
+    address, _, length = string.partition("/")
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    packed = socket.inet_pton(family, address)
+    return nest(4, u16(1, family), attr(2, packed),
+                u8(3, int(length or len(packed) * 8)))
+
+
+def mac_bytes(string):
+    return bytes.fromhex(string.replace(":", ""))
+
+
+def node_port(number, mac):
+    return nest(5, u8(1, number), attr(2, mac_bytes(mac)))
+
+
+def circuit(port, direction, peer, peer_port):
+    return nest(5, u8(1, port), u8(2, direction), u16(3, peer),
+                u8(4, peer_port))
+
+
+def route(origin, target, prev=None, following=None):
+    return nest(6, u16(1, origin), u16(2, target),
+                *([u16(3, prev)] if prev is not None else []),
+                *([u16(4, following)] if following is not None else []))
+
+
+# Answers as dictionaries. A nest that may be repeated becomes a list.
+
+NUMBER = {1: "B", 2: "H", 4: "I", 8: "Q"}
+
+
+def number(data):
+    return struct.unpack("=" + NUMBER[len(data)], data)[0]
+
+
+def string(data):
+    return data.rstrip(b"\0").decode()
+
+
+LANE_STATS = {2: "packets", 3: "bytes", 4: "relay_packets", 5: "relay_bytes",
+              6: "dropped", 7: "unexpected", 8: "misaddressed", 9: "spoofed",
+              10: "hop_limit", 11: "malformed"}
+NAME = {1: ("ifindex", number), 2: ("ifname", string)}
+PORT = {**NAME, 3: ("number", number)}
+DEV = {**NAME, 3: ("node", number), 4: ("segment", number),
+       6: ("steer_prog_id", number), 7: ("ports", [PORT]),
+       8: ("stats", {2: ("tx_no_node", number), 3: ("tx_no_lane", number),
+                     4: ("steer_bad", number)})}
+NODE = {**NAME, 3: ("id", number),
+        4: ("prefixes", [{1: ("family", number), 2: ("address", bytes),
+                          3: ("length", number)}]),
+        5: ("ports", [{1: ("number", number), 2: ("mac", bytes.hex)}])}
+LANE = {**NAME, 3: ("port", number), 4: ("port_ifindex", number),
+        5: ("dir", number), 6: ("peer", number), 7: ("peer_port", number),
+        8: ("stats", {k: (v, number) for k, v in LANE_STATS.items()})}
+SEGMENT = {**NAME, 3: ("id", number), 4: ("active", lambda _: True),
+           5: ("circuits", [{1: ("port", number), 2: ("dir", number),
+                             3: ("peer", number), 4: ("peer_port", number)}]),
+           6: ("routes", [{1: ("from", number), 2: ("to", number),
+                           3: ("prev", number), 4: ("next", number)}])}
+SCHEMAS = {**dict.fromkeys((DEV_GET, DEV_NTF), DEV),
+           **dict.fromkeys((NODE_GET, NODE_NTF, NODE_DEL_NTF), NODE),
+           **dict.fromkeys((LANE_GET, LANE_NTF), LANE),
+           **dict.fromkeys((SEGMENT_GET, SEGMENT_NTF, SEGMENT_DEL_NTF),
+                           SEGMENT)}
+
+
+def split(data):
+    """(type, payload) of each attribute."""
+    while len(data) >= 4:
+        length, kind = struct.unpack_from("=HH", data)
+        yield kind & NLA_TYPE, data[4:length]
+        data = data[(length + 3) & ~3:]
+
+
+def decode(schema, data):
+    result = {}
+    for kind, payload in split(data):
+        if kind not in schema:
+            continue
+        name, reader = schema[kind]
+        if isinstance(reader, list):
+            result.setdefault(name, []).append(decode(reader[0], payload))
+        elif isinstance(reader, dict):
+            result[name] = decode(reader, payload)
+        else:
+            result[name] = reader(payload)
+    return result
+
+
+class Refused(Exception):
+    """The kernel's errno, its words, and the offset of the attribute."""
+
+    def __init__(self, code, message, offset):
+        super().__init__("%s: %s" % (errno.errorcode.get(code, code), message))
+        self.errno = code
+        self.message = message
+        self.offset = offset
+
+
+class Message:
+    """One message of an answer."""
+
+    def __init__(self, kind, flags, seq, body):
+        self.kind = kind
+        self.flags = flags
+        self.seq = seq
+        self.cmd = body[0] if body else None
+        self.attrs = body[4:]
+
+    def decoded(self):
+        return decode(SCHEMAS[self.cmd], self.attrs)
+
+
+@contextlib.contextmanager
+def inside(netns):
+    """What is done within is done in a network namespace."""
+    if netns is None:
+        yield
+        return
+    with open("/proc/self/ns/net") as home, \
+         open("/run/netns/" + netns) as there:
+        if LIBC.setns(there.fileno(), CLONE_NEWNET):
+            raise OSError(ctypes.get_errno(), "setns " + netns)
+        try:
+            yield
+        finally:
+            LIBC.setns(home.fileno(), CLONE_NEWNET)
+
+
+class Netlink:
+    """A generic netlink socket of the family, in a namespace."""
+
+    def __init__(self, netns=None, family="lace", buffer=1 << 20):
+        with inside(netns):
+            self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW,
+                                        NETLINK_GENERIC)
+        self.socket.bind((0, 0))
+        self.socket.setsockopt(SOL_NETLINK, 11, 1)	# extended ACKs
+        self.socket.settimeout(20)
+        self.buffer = buffer
+        self.seq = 0
+        self.family = 16
+        ids = self.answers(3, text(2, family), version=1)[0].attrs
+        ids = dict(split(ids))
+        self.family = number(ids[1])
+        self.groups = {}
+        for _, group in split(ids.get(7, b"")):
+            fields = dict(split(group))
+            self.groups[string(fields[1])] = number(fields[2])
+
+    def close(self):
+        self.socket.close()
+
+    def join(self, group="monitor"):
+        self.socket.setsockopt(SOL_NETLINK, 1, self.groups[group])
+
+    def send(self, cmd, attrs, flags=0, version=1):
+        self.seq += 1
+        body = struct.pack("=BBH", cmd, version, 0) + attrs
+        header = struct.pack("=IHHII", 16 + len(body), self.family,
+                             NLM_F_REQUEST | flags, self.seq, 0)
+        self.socket.send(header + body)
+
+    def receive(self):
+        """Messages of one datagram."""
+        data = self.socket.recv(self.buffer)
+        messages = []
+        while len(data) >= 16:
+            length, kind, flags, seq, _ = struct.unpack_from("=IHHII", data)
+            messages.append(Message(kind, flags, seq, data[16:length]))
+            messages[-1].body = data[16:length]
+            data = data[(length + 3) & ~3:]
+        return messages
+
+    @staticmethod
+    def check(message):
+        code = -struct.unpack_from("=i", message.body)[0]
+        if not code:
+            return
+        at = 4 if message.kind == NLMSG_DONE else 20
+        if message.kind == NLMSG_ERROR and not message.flags & NLM_F_CAPPED:
+            at += struct.unpack_from("=I", message.body, 4)[0] - 16
+        tlvs = dict(split(message.body[at:])) \
+            if message.flags & NLM_F_ACK_TLVS else {}
+        raise Refused(code, string(tlvs.get(1, b"")),
+                      number(tlvs[2]) if 2 in tlvs else None)
+
+    def answers(self, cmd, attrs=b"", flags=NLM_F_ACK, version=1):
+        """All messages of an answer, or Refused."""
+        self.send(cmd, attrs, flags, version)
+        result = []
+        while True:
+            for message in self.receive():
+                if message.seq != self.seq:
+                    continue
+                if message.kind in (NLMSG_ERROR, NLMSG_DONE):
+                    self.check(message)
+                    return result
+                result.append(message)
+
+    def set(self, cmd, *attrs):
+        return self.answers(cmd, b"".join(attrs))
+
+    def get(self, cmd, *attrs):
+        return self.answers(cmd, b"".join(attrs))[0].decoded()
+
+    def dump(self, cmd, *attrs):
+        return [m.decoded() for m in self.answers(cmd, b"".join(attrs),
+                                                  NLM_F_DUMP)]
+
+    # Everything that a user can set, to see that nothing has changed.
+    def state(self):
+        objects = [self.dump(c) for c in (DEV_GET, NODE_GET, LANE_GET,
+                                          SEGMENT_GET)]
+        for found in objects:
+            for one in found:
+                one.pop("stats", None)
+        return objects
+
+
+# Commands.
+
+def run(*command, check=True, netns=None, **more):
+    """Output of a command."""
+    if netns:
+        command = ("ip", "netns", "exec", netns) + command
+    done = subprocess.run(command, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False, text=True,
+                          stdin=subprocess.DEVNULL, **more)
+    if check and done.returncode:
+        raise AssertionError("%s: status %d\n%s" % (
+            " ".join(command), done.returncode, done.stdout))
+    return done.stdout
+
+
+def succeeds(*command, netns=None):
+    if netns:
+        command = ("ip", "netns", "exec", netns) + command
+    return subprocess.run(command, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, check=False,
+                          stdin=subprocess.DEVNULL).returncode == 0
+
+
+@contextlib.contextmanager
+def background(*command, netns=None):
+    """A program that runs meanwhile."""
+    if netns:
+        command = ("ip", "netns", "exec", netns) + command
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL,
+                               stdin=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def poll(condition, what, seconds=10):
+    """Wait until the condition holds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError("not in %d s: %s" % (seconds, what))
+        time.sleep(0.05)
+
+
+# A lab.
+
+class Node:
+    """A namespace with lace0 and ports p0, p1, ..."""
+
+    def __init__(self, lab, index, ports):
+        self.lab = lab
+        self.id = index
+        self.netns = "k%d" % index
+        self.ports = ports
+        self.v4 = "10.77.0.%d" % (index + 1)
+        self.v6 = "fd77::%x" % (index + 1)
+        self.netlink = None
+
+    def mac(self, port):
+        return "02:00:00:00:%02x:%02x" % (self.id, port)
+
+    def run(self, *command, **more):
+        return run(*command, netns=self.netns, **more)
+
+    def description(self):
+        """Attributes of NODE_SET, less the device."""
+        return (u16(3, self.id) + prefix(self.v4) + prefix(self.v6) +
+                b"".join(node_port(p, self.mac(p))
+                         for p in range(self.ports)))
+
+    def lane(self, port, direction):
+        return self.netlink.get(LANE_GET, dev(), u8(3, port),
+                                u8(5, direction))
+
+    def stats(self, port, direction):
+        return self.lane(port, direction)["stats"]
+
+    def dev_stats(self):
+        return self.netlink.get(DEV_GET, dev())["stats"]
+
+
+class Lab:
+    """Nodes whose ports all lead to a switch, which joins input to output as
+    an optical one does: with tc, one way at a time.
+    """
+
+    SWITCH = "ksw"
+
+    def __init__(self, nodes, ports, rate=None, mtu=1500, burst="128k"):
+        self.nodes = [Node(self, i, ports) for i in range(nodes)]
+        self.wired = {}
+        self.rate = rate
+        self.burst = burst
+        self.mtu = mtu
+
+    def __enter__(self):
+        try:
+            self.up()
+        except BaseException:
+            self.down()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.down()
+
+    def up(self):
+        run("modprobe", "lace")
+        run("ip", "netns", "add", self.SWITCH)
+        for node in self.nodes:
+            self.up_node(node)
+
+    def up_node(self, node):
+        run("ip", "netns", "add", node.netns)
+        node.run("ip", "link", "set", "lo", "up")
+        node.run("ip", "link", "add", "lace0", "type", "lace")
+        for port in range(node.ports):
+            self.up_port(node, port)
+        node.run("ip", "link", "set", "lace0", "up")
+        node.run("ip", "address", "add", node.v4 + "/24", "dev", "lace0")
+        node.run("ip", "address", "add", node.v6 + "/64", "dev", "lace0",
+                 "nodad")
+        node.netlink = Netlink(node.netns)
+        node.netlink.set(DEV_SET, dev(), u16(3, node.id))
+        for other in self.nodes:
+            node.netlink.set(NODE_SET, dev(), other.description())
+
+    def up_port(self, node, port):
+        name, far = "p%d" % port, "s%dp%d" % (node.id, port)
+        run("ip", "link", "add", name, "netns", node.netns,
+            "address", node.mac(port), "mtu", str(self.mtu),
+            "type", "veth", "peer", "name", far, "netns", self.SWITCH,
+            "mtu", str(self.mtu))
+        node.run("ip", "link", "set", name, "master", "lace0", "up")
+        for command in (("sysctl", "-qw",
+                         "net.ipv6.conf.%s.disable_ipv6=1" % far),
+                        ("ip", "link", "set", far, "up"),
+                        ("tc", "qdisc", "add", "dev", far, "clsact")):
+            run(*command, netns=self.SWITCH)
+        if self.rate:
+            node.run("tc", "qdisc", "add", "dev", name, "root", "tbf",
+                     "rate", self.rate, "burst", self.burst, "latency",
+                     "200ms")
+
+    def down(self):
+        for node in self.nodes:
+            if node.netlink:
+                node.netlink.close()
+                node.netlink = None
+            succeeds("ip", "netns", "del", node.netns)
+        succeeds("ip", "netns", "del", self.SWITCH)
+
+    def cut(self, source, source_port):
+        """No light from this TX lane any more."""
+        succeeds("tc", "filter", "del", "dev",
+                 "s%dp%d" % (source, source_port), "ingress",
+                 netns=self.SWITCH)
+
+    def join(self, source, source_port, target, target_port):
+        """Light from a TX lane to an RX lane, whatever any plan says."""
+        self.cut(source, source_port)
+        run("tc", "filter", "add", "dev", "s%dp%d" % (source, source_port),
+            "ingress", "matchall", "action", "mirred", "egress", "redirect",
+            "dev", "s%dp%d" % (target, target_port), netns=self.SWITCH)
+
+    def load(self, node, segment, circuits, routes=()):
+        """One node's part of a segment: circuits and routes as in a plan."""
+        attrs = dev() + u32(3, segment)
+        for source, source_port, target, target_port in circuits:
+            if source == node.id:
+                attrs += circuit(source_port, TX, target, target_port)
+            if target == node.id:
+                attrs += circuit(target_port, RX, source, source_port)
+        for origin, target, between in routes:
+            path = [origin, *between, target]
+            if node.id not in path:
+                continue
+            at = path.index(node.id)
+            attrs += route(origin, target, path[at - 1] if at else None,
+                           path[at + 1] if at + 1 < len(path) else None)
+        node.netlink.set(SEGMENT_SET, attrs)
+
+    def activate(self, segment):
+        for node in self.nodes:
+            node.netlink.set(SEGMENT_ACTIVATE, dev(), u32(3, segment))
+
+    def plan(self, segment, circuits, routes=()):
+        """Wire the switch as the plan says, and have all nodes follow it."""
+        for node in self.nodes:
+            for port in range(node.ports):
+                self.cut(node.id, port)
+        for one in circuits:
+            self.join(*one)
+        for node in self.nodes:
+            self.load(node, segment, circuits, routes)
+        self.activate(segment)
+
+
+def ring(nodes, lanes=1):
+    """Lanes 0 -> 1 -> ... -> 0, and all other pairs relayed along them."""
+    circuits = [[i, p, (i + 1) % nodes, p] for i in range(nodes)
+                for p in range(lanes)]
+    routes = []
+    for i in range(nodes):
+        for hops in range(2, nodes):
+            path = [(i + k) % nodes for k in range(hops + 1)]
+            routes.append([path[0], path[-1], path[1:-1]])
+    return circuits, routes
+
+
+def iperf(client, server, address, *options, seconds=3):
+    """iperf3's result, as it prints it in JSON."""
+    with background("iperf3", "-s", "-1", netns=server.netns):
+        poll(lambda: ":5201" in server.run("ss", "-Htln"),
+             "iperf3 listens")
+        output = client.run("iperf3", "-c", address, "-t", str(seconds), "-J",
+                            *options)
+        return json.loads(output)["end"]
+
+
+# Results.
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def main(*tests):
+    """Run functions, whose first lines of documentation are their names."""
+    print("KTAP version 1\n1..%d" % len(tests), flush=True)
+    failed = 0
+    for index, test in enumerate(tests, 1):
+        name = test.__doc__.split("\n")[0].rstrip(".")
+        try:
+            test()
+            print("ok %d - %s" % (index, name), flush=True)
+        except Exception:
+            failed += 1
+            print("not ok %d - %s" % (index, name))
+            for line in traceback.format_exc().splitlines():
+                print("# " + line)
+            sys.stdout.flush()
+    sys.exit(1 if failed else 0)
