@@ -108,19 +108,43 @@ int args_keyword(struct args *args, const char *const *names, int *index,
 	return word ? args_match(word, names, index, err) : 0;
 }
 
-int parse_mac(const char *word, uint8_t mac[6], struct lace_error *err)
+static int select_id(struct args *args, const char *what, uint64_t max,
+		     struct selection *selection, struct lace_error *err)
 {
-	int i, end = 0;
+	uint64_t number;
 
-	if (sscanf(word, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &mac[0],
-		   &mac[1], &mac[2], &mac[3], &mac[4], &mac[5], &end) != 6 ||
-	    end != 17 || word[end])
-		return lace_fail(err, LACE_ERR_INPUT,
-				 "\"%s\" is not a MAC address", word);
-	for (i = 0; i < 6 && !mac[i]; i++)
-		;
-	if ((mac[0] & 1) || i == 6)
-		return lace_fail(err, LACE_ERR_INPUT,
-				 "\"%s\" is not the address of one port", word);
+	if (args_number(args, what, max, &number, err))
+		return -1;
+	selection->id = number;
+	return 0;
+}
+
+int args_selection(struct args *args, const char *object, uint64_t max,
+		   struct selection *selection, struct lace_error *err)
+{
+	const char *const names[] = { "dev", max ? "id" : NULL, NULL };
+	int keyword, ret = 0;
+
+	selection->dev = NULL;
+	selection->id = -1;
+	do {
+		if (args_keyword(args, names, &keyword, err))
+			return -1;
+		if (keyword == 0)
+			ret = args_word(args, "device after \"dev\"",
+					&selection->dev, err);
+		else if (keyword == 1)
+			ret = select_id(args, object, max, selection, err);
+	} while (keyword >= 0 && !ret);
+	return ret;
+}
+
+int args_need(const struct selection *selection, bool id,
+	      struct lace_error *err)
+{
+	if (!selection->dev)
+		return lace_fail(err, LACE_ERR_INPUT, "\"dev DEVICE\" is missing");
+	if (id && selection->id < 0)
+		return lace_fail(err, LACE_ERR_INPUT, "\"id NUMBER\" is missing");
 	return 0;
 }

@@ -81,7 +81,19 @@ int args_match(const char *word, const char *const *names, int *index,
 
 int parse_number(const char *word, const char *what, uint64_t max,
 		 uint64_t *number, struct lace_error *err);
-int parse_mac(const char *word, uint8_t mac[6], struct lace_error *err);
+
+/* What a command is about: "[dev DEV] [id N]". */
+struct selection {
+	const char *dev;	/* NULL: not given */
+	int64_t id;		/* -1: not given */
+};
+
+/* Reads all words; max is of the id, which there is none of if it is 0. */
+int args_selection(struct args *args, const char *object, uint64_t max,
+		   struct selection *selection, struct lace_error *err);
+/* Fails if dev, or id if that is asked for, was not given. */
+int args_need(const struct selection *selection, bool id,
+	      struct lace_error *err);
 
 /* output.c */
 
@@ -89,7 +101,8 @@ int parse_mac(const char *word, uint8_t mac[6], struct lace_error *err);
 int print_json(const struct lacectl *ctl, json_t *value, struct lace_error *err);
 /* Flushes standard output, which may be a full disk. */
 int print_end(struct lace_error *err);
-/* For text: mac is 6 bytes, text at least 18. */
-const char *format_mac(const uint8_t *mac, char *text);
+/* Counters by name; names[i] may be NULL. */
+json_t *json_stats(const char *const *names, const uint64_t *stats, int max);
+void print_stats(const char *const *names, const uint64_t *stats, int max);
 
 #endif /* LACECTL_H */

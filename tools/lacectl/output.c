@@ -2,9 +2,10 @@
 /*
  * What lacectl prints, and that it could be printed.
  */
-#include "lacectl.h"
+#include "show.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 int print_end(struct lace_error *err)
@@ -29,9 +30,38 @@ int print_json(const struct lacectl *ctl, json_t *value, struct lace_error *err)
 	return print_end(err);
 }
 
-const char *format_mac(const uint8_t *mac, char *text)
+json_t *json_stats(const char *const *names, const uint64_t *stats, int max)
 {
-	snprintf(text, 18, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
-		 mac[2], mac[3], mac[4], mac[5]);
-	return text;
+	json_t *object = json_object();
+	int i;
+
+	for (i = 0; i <= max; i++)
+		if (names[i])
+			json_object_set_new(object, names[i],
+					    json_integer(stats[i]));
+	return object;
+}
+
+void print_stats(const char *const *names, const uint64_t *stats, int max)
+{
+	int i;
+
+	fputs("   ", stdout);
+	for (i = 0; i <= max; i++)
+		if (names[i])
+			printf(" %s %" PRIu64, names[i], stats[i]);
+	putchar('\n');
+}
+
+json_t *json_or_null(int64_t number)
+{
+	return number < 0 ? json_null() : json_integer(number);
+}
+
+void print_or_none(const char *what, int64_t number)
+{
+	if (number < 0)
+		printf("%s none", what);
+	else
+		printf("%s %" PRId64, what, number);
 }

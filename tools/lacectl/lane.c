@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * "lacectl lane": where each lane leads in the active segment, and what it has
+ * carried.
+ */
+#include "show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+	"lacectl [-s] lane [show [dev DEV]]\n"
+	"  -s prints counters\n";
+
+static const char *const stat_names[LACE_A_LANESTAT_MAX + 1] = {
+	[LACE_A_LANESTAT_PACKETS] = "packets",
+	[LACE_A_LANESTAT_BYTES] = "bytes",
+	[LACE_A_LANESTAT_RELAY_PACKETS] = "relay_packets",
+	[LACE_A_LANESTAT_RELAY_BYTES] = "relay_bytes",
+	[LACE_A_LANESTAT_DROPPED] = "dropped",
+	[LACE_A_LANESTAT_UNEXPECTED] = "unexpected",
+	[LACE_A_LANESTAT_MISADDRESSED] = "misaddressed",
+	[LACE_A_LANESTAT_SPOOFED] = "spoofed",
+	[LACE_A_LANESTAT_HOP_LIMIT] = "hop_limit",
+	[LACE_A_LANESTAT_MALFORMED] = "malformed",
+};
+
+static const char *dir_name(uint8_t dir)
+{
+	return dir == LACE_DIR_TX ? "tx" : "rx";
+}
+
+/* Name of the port's interface; "" once that has gone. */
+static const char *port_name(const struct lace_rt_lane *lane,
+			     char name[IFNAMSIZ])
+{
+	if (!lane->port_ifindex || !if_indextoname(lane->port_ifindex, name))
+		name[0] = '\0';
+	return name;
+}
+
+json_t *json_lane(const struct lace_rt_lane *lane)
+{
+	char name[IFNAMSIZ];
+
+	port_name(lane, name);
+	return json_pack("{s:s, s:i, s:o, s:s, s:o, s:o, s:o}",
+			 "dev", lane->ifname, "port", lane->port,
+			 "ifname", name[0] ? json_string(name) : json_null(),
+			 "dir", dir_name(lane->dir),
+			 "peer", json_or_null(lane->peer),
+			 "peer_port", lane->peer < 0 ? json_null() :
+				json_integer(lane->peer_port),
+			 "stats", json_stats(stat_names, lane->stats,
+					     LACE_A_LANESTAT_MAX));
+}
+
+void print_lane(const struct lacectl *ctl, const struct lace_rt_lane *lane)
+{
+	char name[IFNAMSIZ];
+
+	port_name(lane, name);
+	printf("%s port %u %s %s", lane->ifname, lane->port,
+	       name[0] ? name : "(gone)", dir_name(lane->dir));
+	if (lane->peer < 0)
+		printf(" no circuit\n");
+	else
+		printf(" %s node %d port %u\n",
+		       lane->dir == LACE_DIR_TX ? "to" : "from", lane->peer,
+		       lane->peer_port);
+	if (ctl->stats)
+		print_stats(stat_names, lane->stats, LACE_A_LANESTAT_MAX);
+}
+
+static int lane_show(const struct lacectl *ctl, int argc, char **argv,
+		     struct lace_error *err)
+{
+	struct args args = { argc, argv };
+	struct lace_client *client;
+	struct selection selection;
+	struct lace_rt_lane *lanes;
+	json_t *list = NULL;
+	size_t nr, i;
+	int ret;
+
+	if (args_selection(&args, "lane", 0, &selection, err) ||
+	    lace_client_open(NULL, &client, err))
+		return -1;
+	ret = lace_client_lanes(client, selection.dev, &lanes, &nr, err);
+	lace_client_close(client);
+	if (ret)
+		return ret;
+	if (ctl->json)
+		list = json_array();
+	for (i = 0; i < nr; i++)
+		if (ctl->json)
+			json_array_append_new(list, json_lane(&lanes[i]));
+		else
+			print_lane(ctl, &lanes[i]);
+	free(lanes);
+	return ctl->json ? print_json(ctl, list, err) : print_end(err);
+}
+
+static const struct command commands[] = {
+	{ "show", lane_show },
+	{ NULL, NULL },
+};
+
+const struct object lane_object = { "lane", usage, commands, NULL };

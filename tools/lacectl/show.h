@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Objects of the module as JSON and as text: what "show" prints, and "monitor"
+ * too.
+ */
+#ifndef LACECTL_SHOW_H
+#define LACECTL_SHOW_H
+
+#include "client.h"
+#include "lacectl.h"
+
+/* A number, or what stands for LACE_RT_NONE. */
+json_t *json_or_null(int64_t number);
+void print_or_none(const char *what, int64_t number);
+
+/* device.c */
+json_t *json_device(const struct lace_rt_device *device);
+void print_device(const struct lacectl *ctl,
+		  const struct lace_rt_device *device);
+
+/* lane.c */
+json_t *json_lane(const struct lace_rt_lane *lane);
+void print_lane(const struct lacectl *ctl, const struct lace_rt_lane *lane);
+
+/* node.c */
+json_t *json_node(const struct lace_rt_node *node);
+void print_node(const struct lace_rt_node *node);
+
+/* segment.c */
+json_t *json_segment(const struct lace_rt_segment *segment);
+void print_segment(const struct lace_rt_segment *segment);
+
+#endif /* LACECTL_SHOW_H */
