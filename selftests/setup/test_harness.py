@@ -1,0 +1,147 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Does the test driver see every way in which a test can fail?
+
+Each row is what a program printed, how it ended, and what that must come to:
+(passed, failed, skipped). A driver that is too kind makes all tests worthless.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+SELFTESTS = os.path.realpath(os.path.join(os.path.dirname(__file__), ".."))
+sys.path.insert(0, SELFTESTS)
+
+from harness import programs, tap  # noqa: E402
+
+VERDICTS = (
+    ("all passed", "1..2\nok 1 - a\nok 2 - b\n", 0, None, (2, 0, 0)),
+    ("plan at the end", "ok 1 - a\nok 2 - b\n1..2\n", 0, None, (2, 0, 0)),
+    ("KTAP version first", "KTAP version 1\n1..1\nok 1 a\n", 0, None,
+     (1, 0, 0)),
+    ("one failed", "1..2\nok 1 - a\nnot ok 2 - b\n", 1, None, (1, 1, 0)),
+    ("one failed, exit status 0", "1..1\nnot ok 1 - a\n", 0, None, (0, 1, 0)),
+    ("a failure called TODO fails", "1..1\nnot ok 1 - a # TODO\n", 0, None,
+     (0, 1, 0)),
+    ("one skipped", "1..2\nok 1 - a # SKIP no b\nok 2 - b\n", 0, None,
+     (1, 0, 1)),
+    ("all skipped by the plan", "1..0 # SKIP no kernel\n", 4, None, (0, 0, 1)),
+    ("nothing printed", "", 0, None, (0, 1, 0)),
+    ("no plan", "ok 1 - a\n", 0, None, (1, 1, 0)),
+    ("plans nothing", "1..0\n", 0, None, (0, 1, 0)),
+    ("one result missing", "1..3\nok 1 - a\nok 2 - b\n", 0, None, (2, 1, 0)),
+    ("all results missing", "1..3\n", 0, None, (0, 3, 0)),
+    ("one result too many", "1..1\nok 1 - a\nok 2 - b\n", 0, None, (2, 1, 0)),
+    ("a result twice", "1..2\nok 1 - a\nok 1 - a\n", 0, None, (2, 1, 0)),
+    ("two plans", "1..1\n1..1\nok 1 - a\n", 0, None, (1, 1, 0)),
+    ("died after the last result", "1..1\nok 1 - a\n", -11, None, (1, 1, 0)),
+    ("exit status after good results", "1..1\nok 1 - a\n", 3, None, (1, 1, 0)),
+    ("skip status after good results", "1..1\nok 1 - a\n", 4, None, (1, 1, 0)),
+    ("took too long", "1..2\nok 1 - a\n", -9, 5, (1, 2, 0)),
+    ("indented results are another's", "1..1\n    not ok 1 - a\nok 1 - a\n", 0,
+     None, (1, 0, 0)),
+    ("notes are no results", "1..1\n# not ok\nok 1 - a\nokay then\n", 0, None,
+     (1, 0, 0)),
+)
+
+SOURCES = (
+    ("backports from a deb822 source", "debian.sources",
+     "Types: deb deb-src\nURIs: http://mirror.example/debian\n"
+     "Suites: bookworm bookworm-updates\nComponents: main\n"
+     "Signed-By: /key.gpg\n",
+     ["Suites: bookworm bookworm-updates", "Suites: bookworm-backports",
+      "Types: deb"], ["deb-src"]),
+    ("backports from a one-line source", "../sources.list",
+     "# deb http://old.example/debian bookworm main\n"
+     "deb [signed-by=/k.gpg] http://mirror.example/debian bookworm main\n",
+     ["deb [signed-by=/k.gpg] http://mirror.example/debian bookworm-backports "
+      "main"], ["old.example"]),
+    ("backports that are there already", "b.list",
+     "deb http://m.example/debian bookworm main\n"
+     "deb http://m.example/debian bookworm-backports main\n",
+     ["deb http://m.example/debian bookworm-backports main"], []),
+    ("sources of others are left out", "x.sources",
+     "Types: deb\nURIs: http://other.example\nSuites: nodistro\n\n"
+     "Types: deb\nURIs: http://m.example/debian\nSuites: bookworm\n",
+     ["Suites: bookworm"], ["other.example"]),
+)
+
+
+def execute(script, seconds=20):
+    """(verdict's numbers) of a shell script run as the driver runs tests."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "script")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n" + script)
+        os.chmod(path, 0o755)
+        program = programs.Program("harness", "script", [path])
+        program.seconds = seconds
+        status, killed_after, _ = programs.execute(program)
+        return numbers(tap.judge(programs.output(program, "tap"), status,
+                                 killed_after))
+
+
+def numbers(verdict):
+    return verdict.passed, verdict.failed, verdict.skipped
+
+
+def sources(name, text):
+    """(exit status, what selftests/setup/sources made of a source file)"""
+    with tempfile.TemporaryDirectory() as folder:
+        etc, out = folder + "/etc", folder + "/out"
+        os.makedirs(etc + "/sources.list.d")
+        os.makedirs(out)
+        with open(os.path.join(etc, "sources.list.d", name), "w",
+                  encoding="utf-8") as file:
+            file.write(text)
+        status = subprocess.run([SELFTESTS + "/setup/sources", out, etc],
+                                check=False).returncode
+        made = ""
+        for path in sorted(os.listdir(out)):
+            with open(os.path.join(out, path), encoding="utf-8") as file:
+                made += file.read()
+        return status, made
+
+
+def checks():
+    for name, output, status, killed_after, want in VERDICTS:
+        got = numbers(tap.judge(output, status, killed_after))
+        yield "verdict: " + name, got == want, "%s, not %s" % (got, want)
+    for name, script, want in (
+            ("a script that passes", "echo 1..1; echo ok 1 - a", (1, 0, 0)),
+            ("a script that kills itself", "echo 1..1; kill -9 $$",
+             (0, 2, 0)),
+            ("a script with libraries of tests",
+             ". %s/ktap.sh; ktap_plan 2; ktap_check a true; ktap_check b "
+             "false; ktap_end" % SELFTESTS, (1, 1, 0)),
+            ("a script that stops half way",
+             ". %s/ktap.sh; ktap_plan 2; ktap_check a true; ktap_end"
+             % SELFTESTS, (1, 1, 0))):
+        got = execute(script)
+        yield "run: " + name, got == want, "%s, not %s" % (got, want)
+    got = execute("echo 1..1; echo ok 1 - a; sleep 60", 1)
+    yield "run: a script that hangs", got == (1, 1, 0), str(got)
+    for name, file, text, has, lacks in SOURCES:
+        status, made = sources(file, text)
+        yield "sources: " + name, status == 0 and \
+            all(line in made.splitlines() for line in has) and \
+            not any(part in made for part in lacks) and \
+            made.count("bookworm-backports") <= 1, made
+    status, made = sources("x.list", "deb http://m.example/debian trixie main\n")
+    yield "sources: another release is refused", (status, made) == (1, ""), made
+
+
+def main():
+    results = list(checks())
+    print("KTAP version 1\n1..%d" % len(results))
+    for number, (name, passed, details) in enumerate(results, 1):
+        print("%sok %d - %s" % ("" if passed else "not ", number, name))
+        if not passed:
+            print("# " + details.replace("\n", "\n# "))
+    sys.exit(0 if all(passed for _, passed, _ in results) else 1)
+
+
+main()
