@@ -6,7 +6,7 @@
  * Demand that may be relayed counts where it leaves and where it arrives, and
  * nowhere else.
  */
-#include "planner.h"
+#include "bound.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -163,6 +163,13 @@ double lace_bound_period(struct lace_planner *planner,
 	}
 	if (counts.exact && counts.value > bound)
 		bound = counts.value;
+	if (counts.exact && counts.feasible && !planner->duplex &&
+	    planner->cluster->relay == LACE_RELAY_CONTROL) {
+		double control = lace_bound_control(planner, period, var,
+						    &counts);
+
+		bound = control > bound ? control : bound;
+	}
 	if (!counts.feasible)
 		bound = INFINITY;
 	lace_counts_free(&counts);

@@ -175,11 +175,13 @@ static void try_points(struct realizer *r)
 					    sizeof(*points));
 	size_t work = (size_t)(r->planner->nr_pairs + 1) * r->period->nr;
 	unsigned int budget = 4000000 / work, tried = 0, nr;
+	double complete;
 
 	if (!points)
 		return;
 	budget = budget < 16 ? 16 : budget > 1024 ? 1024 : budget;
-	nr = lace_counts_points(&r->counts, r->best->cost, POINTS, points);
+	nr = lace_counts_points(&r->counts, r->best->cost, POINTS, points,
+				&complete);
 	for (unsigned int i = 0; i < nr; i++) {
 		const double *point = points + i * width;
 

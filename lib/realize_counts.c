@@ -439,17 +439,20 @@ static unsigned int stretched(struct lace_counts *c, double limit,
 }
 
 unsigned int lace_counts_points(struct lace_counts *c, double limit,
-				unsigned int max, double *points)
+				unsigned int max, double *points,
+				double *complete)
 {
 	size_t width = c->nr_terms + 1;
 	struct sink sink = { .limit = limit, .collect = true, .max = max,
 			     .points = points };
 
+	*complete = c->exact ? c->value : 0;
 	if (!c->feasible)
 		return 0;
 	if (!c->nr_terms || c->nr_terms > EXACT_TERMS)
 		return stretched(c, limit, max, points);
-	nested(c, &sink);
+	if (nested(c, &sink))
+		*complete = sink.limit;
 	if (!sink.nr)
 		return stretched(c, limit, max, points);
 	qsort(points, sink.nr, width * sizeof(double), order_points);
