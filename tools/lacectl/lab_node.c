@@ -5,26 +5,8 @@
 #include "client.h"
 #include "lab_node.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void fill_prefixes(const struct lab_node *from, struct lace_rt_node *node)
-{
-	const struct lab_address *address;
-	struct lace_rt_prefix *prefix;
-	unsigned int f;
-
-	for (f = 0; f < LAB_NR_FAMILIES; f++) {
-		address = &from->address[f];
-		if (!address->family)
-			continue;
-		prefix = &node->prefixes[node->nr_prefixes++];
-		prefix->family = address->family;
-		prefix->length = address->length;
-		inet_pton(address->family, address->text, prefix->address);
-	}
-}
 
 static int make_node(const struct lab *lab, unsigned int n,
 		     struct lace_rt_node *node, struct lace_error *err)
@@ -33,10 +15,11 @@ static int make_node(const struct lab *lab, unsigned int n,
 
 	memset(node, 0, sizeof(*node));
 	node->id = n;
-	node->prefixes = calloc(LAB_NR_FAMILIES, sizeof(*node->prefixes));
+	node->prefixes = calloc(from->nr_prefixes, sizeof(*node->prefixes));
 	if (!node->prefixes)
 		return lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
-	fill_prefixes(from, node);
+	for (unsigned int i = 0; i < from->nr_prefixes; i++)
+		node->prefixes[node->nr_prefixes++] = from->prefixes[i].rt;
 	for (unsigned int p = 0; p < from->nr_ports; p++) {
 		node->ports |= 1U << p;
 		memcpy(node->mac[p], from->ports[p].mac, sizeof(node->mac[p]));
@@ -83,12 +66,10 @@ static void print_node(FILE *out, const struct lab *lab, unsigned int n)
 	const struct lab_node *node = &lab->nodes[n];
 	char mac[LACE_MAC_SIZE];
 
-	for (unsigned int f = 0; f < LAB_NR_FAMILIES; f++)
-		if (node->address[f].family)
-			fprintf(out, " prefix %s/%u", node->address[f].text,
-				node->address[f].length);
+	for (unsigned int i = 0; i < node->nr_prefixes; i++)
+		fprintf(out, " prefix %s", node->prefixes[i].text);
 	for (unsigned int p = 0; p < node->nr_ports; p++)
-		fprintf(out, " port %u %s", p,
+		fprintf(out, " port %u mac %s", p,
 			lace_mac_format(node->ports[p].mac, mac));
 	fputc('\n', out);
 }

@@ -16,14 +16,13 @@
  * flows of others with no back-pressure to their senders, acknowledgments
  * among them, and one FIFO gives nearly all of it to one flow.
  */
-#include "client.h"
 #include "lab_plan.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define GSO_S 0.0025
 #define GSO_MAX 65536
@@ -167,54 +166,92 @@ static int plan_port(const struct lab *lab, unsigned int n, unsigned int p,
 	return 0;
 }
 
-static int plan_address(const struct lace_node *from, unsigned int n,
-			struct lab_node *node, struct lace_error *err)
+static unsigned int whole_length(int family)
 {
-	struct lab_address *v4 = &node->address[LAB_IPV4];
-	struct lab_address *v6 = &node->address[LAB_IPV6];
-	uint8_t bytes[sizeof(struct in6_addr)];
+	return family == AF_INET ? 32 : 128;
+}
 
-	if (from->address && inet_pton(AF_INET6, from->address, bytes) == 1) {
-		inet_ntop(AF_INET6, bytes, v6->text, sizeof(v6->text));
-	} else if (from->address &&
-		   inet_pton(AF_INET, from->address, bytes) != 1) {
-		return lace_fail(err, LACE_ERR_INPUT,
-				 "%s: \"%s\" is not an IP address", from->name,
-				 from->address);
-	} else {
-		v4->family = AF_INET;
-		v4->length = 32;
-		if (from->address)
-			inet_ntop(AF_INET, bytes, v4->text, sizeof(v4->text));
-		else
-			snprintf(v4->text, sizeof(v4->text), "10.77.%u.%u",
-				 (n + 1) >> 8 & 0xff, (n + 1) & 0xff);
-		snprintf(v6->text, sizeof(v6->text), "fd77::%x", n + 1);
-	}
-	v6->family = AF_INET6;
-	v6->length = 128;
+static int add_prefix(struct lab_node *node, const char *text,
+		      struct lace_error *err)
+{
+	struct lab_prefix *prefix = &node->prefixes[node->nr_prefixes];
+	struct lace_error why = {};
+
+	if (lace_rt_prefix_parse(text, &prefix->rt, &why))
+		return lace_fail(err, LACE_ERR_INPUT, "%s: %s", node->name,
+				 why.text);
+	prefix->own = prefix->rt.length == whole_length(prefix->rt.family);
+	lace_rt_prefix_format(&prefix->rt, prefix->text);
+	node->nr_prefixes++;
 	return 0;
 }
 
-static int check_address(const struct lab *lab, unsigned int n,
+static bool has_family(const struct lab_node *node, int family)
+{
+	unsigned int i;
+
+	for (i = 0; i < node->nr_prefixes; i++)
+		if (node->prefixes[i].own &&
+		    node->prefixes[i].rt.family == family)
+			return true;
+	return false;
+}
+
+/* A node without an address gets one; IPv6 works in every lab. */
+static int add_default_prefixes(struct lab_node *node, unsigned int n,
+				struct lace_error *err)
+{
+	char text[64];
+
+	if (!node->nr_prefixes) {
+		snprintf(text, sizeof(text), "10.77.%u.%u", (n + 1) >> 8 & 0xff,
+			 (n + 1) & 0xff);
+		if (add_prefix(node, text, err))
+			return -1;
+	}
+	if (has_family(node, AF_INET6))
+		return 0;
+	snprintf(text, sizeof(text), "fd77::%x", n + 1);
+	return add_prefix(node, text, err);
+}
+
+static int check_prefixes(const struct lab *lab, unsigned int n,
+			  struct lace_error *err)
+{
+	const struct lab_node *mine = &lab->nodes[n], *other;
+	unsigned int i, j;
+
+	for (other = lab->nodes; other < mine; other++)
+		for (i = 0; i < mine->nr_prefixes; i++)
+			for (j = 0; j < other->nr_prefixes; j++)
+				if (!strcmp(mine->prefixes[i].text,
+					    other->prefixes[j].text))
+					return lace_fail(err, LACE_ERR_INPUT,
+							 "%s and %s both have %s",
+							 other->name,
+							 mine->name,
+							 mine->prefixes[i].text);
+	return 0;
+}
+
+static int plan_prefixes(struct lab *lab, unsigned int n,
 			 struct lace_error *err)
 {
-	const struct lab_address *mine, *other;
-	unsigned int i, f;
+	const struct lace_node *from = &lab->cluster->nodes[n];
+	struct lab_node *node = &lab->nodes[n];
+	unsigned int i;
 
-	for (i = 0; i < n; i++) {
-		for (f = 0; f < LAB_NR_FAMILIES; f++) {
-			mine = &lab->nodes[n].address[f];
-			other = &lab->nodes[i].address[f];
-			if (mine->family && !strcmp(mine->text, other->text))
-				return lace_fail(err, LACE_ERR_INPUT,
-						 "%s and %s both have address %s",
-						 lab->nodes[i].name,
-						 lab->nodes[n].name,
-						 mine->text);
-		}
-	}
-	return 0;
+	node->prefixes = calloc(from->nr_prefixes + 3, sizeof(*node->prefixes));
+	if (!node->prefixes)
+		return lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
+	if (from->address && add_prefix(node, from->address, err))
+		return -1;
+	for (i = 0; i < from->nr_prefixes; i++)
+		if (add_prefix(node, from->prefixes[i], err))
+			return -1;
+	if (add_default_prefixes(node, n, err))
+		return -1;
+	return check_prefixes(lab, n, err);
 }
 
 static int plan_node(struct lab *lab, unsigned int n, struct lace_error *err)
@@ -246,8 +283,7 @@ static int plan_node(struct lab *lab, unsigned int n, struct lace_error *err)
 		if (ret)
 			return ret;
 	}
-	ret = plan_address(from, n, node, err);
-	return ret ? ret : check_address(lab, n, err);
+	return plan_prefixes(lab, n, err);
 }
 
 /* ---- rates ---- */
@@ -339,6 +375,7 @@ void lab_plan_free(struct lab *lab)
 	for (n = 0; n < lab->nr_nodes; n++) {
 		free(lab->nodes[n].netns);
 		free(lab->nodes[n].ports);
+		free(lab->nodes[n].prefixes);
 	}
 	free(lab->nodes);
 	free(lab->switch_netns);
@@ -384,20 +421,22 @@ void lab_script_switch(FILE *out, const struct lab *lab)
 	}
 }
 
-static void script_address(FILE *out, const struct lab *lab, unsigned int node)
+static void script_addresses(FILE *out, const struct lab *lab, unsigned int node)
 {
-	const struct lab_address *address;
-	unsigned int n, f;
+	const struct lab_prefix *prefix;
+	unsigned int n, i;
 
 	for (n = 0; n < lab->nr_nodes; n++) {
-		for (f = 0; f < LAB_NR_FAMILIES; f++) {
-			address = &lab->nodes[n].address[f];
-			if (!address->family)
-				continue;
-			fprintf(out, "%s %s/%u dev " LAB_DEVICE "%s\n",
-				n == node ? "address add" : "route add",
-				address->text, address->length,
-				n == node && f == LAB_IPV6 ? " nodad" : "");
+		for (i = 0; i < lab->nodes[n].nr_prefixes; i++) {
+			prefix = &lab->nodes[n].prefixes[i];
+			if (n != node)
+				fprintf(out, "route add %s dev " LAB_DEVICE "\n",
+					prefix->text);
+			else if (prefix->own)
+				fprintf(out, "address add %s dev " LAB_DEVICE
+					"%s\n", prefix->text,
+					prefix->rt.family == AF_INET6 ?
+						" nodad" : "");
 		}
 	}
 }
@@ -424,7 +463,7 @@ void lab_script_node(FILE *out, const struct lab *lab, unsigned int n)
 	if (lab->option->bare)
 		return;
 	script_device(out, lab, n);
-	script_address(out, lab, n);
+	script_addresses(out, lab, n);
 }
 
 static void script_shape(FILE *out, const struct lab *lab, const char *ifname,

@@ -12,9 +12,8 @@
 #define LACECTL_LAB_PLAN_H
 
 #include <net/if.h>
-#include <netinet/in.h>
 
-#include "lace.h"
+#include "client.h"
 
 #define LAB_NAME_MAX 32		/* of a lab, bytes */
 #define LAB_DEVICE "lace0"
@@ -39,22 +38,18 @@ struct lab_port {
 	struct lace_fibre tx, rx;
 };
 
-struct lab_address {
-	int family;		/* AF_UNSPEC: none */
-	char text[INET6_ADDRSTRLEN];
-	unsigned int length;	/* of the whole address as a prefix */
-};
-
-enum lab_family {
-	LAB_IPV4,
-	LAB_IPV6,
-	LAB_NR_FAMILIES,
+/* What is behind a node. */
+struct lab_prefix {
+	struct lace_rt_prefix rt;
+	bool own;	/* an address of its device, not just routed there */
+	char text[LACE_RT_PREFIX_SIZE];
 };
 
 struct lab_node {
 	const char *name;
 	char *netns;
-	struct lab_address address[LAB_NR_FAMILIES];
+	unsigned int nr_prefixes;
+	struct lab_prefix *prefixes;
 	unsigned int nr_ports;
 	struct lab_port *ports;
 };

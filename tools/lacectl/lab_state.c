@@ -141,19 +141,14 @@ static void write_port(FILE *out, const struct lab_port *port, double ratio)
 
 static void write_node(FILE *out, const struct lab_node *node, double ratio)
 {
-	const char *separator = "";
-	unsigned int p, f;
+	unsigned int p, i;
 
 	fprintf(out,
 		"    { \"name\": \"%s\", \"netns\": \"%s\", \"prefixes\": [",
 		node->name, node->netns);
-	for (f = 0; f < LAB_NR_FAMILIES; f++) {
-		if (!node->address[f].family)
-			continue;
-		fprintf(out, "%s\"%s/%u\"", separator, node->address[f].text,
-			node->address[f].length);
-		separator = ", ";
-	}
+	for (i = 0; i < node->nr_prefixes; i++)
+		fprintf(out, "%s\"%s\"", i ? ", " : "",
+			node->prefixes[i].text);
 	fprintf(out, "],\n      \"ports\": [");
 	for (p = 0; p < node->nr_ports; p++) {
 		fprintf(out, "%s\n        ", p ? "," : "");
