@@ -20,6 +20,10 @@ struct format {
 
 static const struct format formats[] = {
 	{ .name = "chakra", .import = lace_import_chakra, .groups = true },
+	{ .name = "goal", .import = lace_import_goal, .one_file = true },
+	{ .name = "msccl", .import = lace_import_msccl, .one_file = true,
+	  .bytes = true },
+	{ .name = "matrix", .import = lace_import_matrix, .one_file = true },
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))

@@ -23,6 +23,7 @@
 #define LACE_IMPORT_MAX_NODES (1u << 26)	/* of all ranks */
 #define LACE_IMPORT_MAX_DEPS (1u << 27)		/* of all ranks */
 #define LACE_IMPORT_MAX_GROUPS (1u << 25)	/* bytes of a file of groups */
+#define LACE_IMPORT_MAX_TEXT (1u << 30)		/* of a file read as a whole */
 
 /* ---- import.c ---- */
 
@@ -61,6 +62,10 @@ void lace_input_close(struct lace_input *input);
  */
 int lace_input_text(const char *path, size_t max, char **text, size_t *len,
 		    struct lace_error *err);
+
+/* Whether the len bytes of text are a whole number, from 0 to max. */
+bool lace_scan_whole(const char *text, size_t len, uint64_t max,
+		     uint64_t *value);
 
 /* The rank that a file's name tells, LACE_NONE if it tells none. */
 unsigned int lace_input_rank(const char *path);
@@ -296,6 +301,15 @@ int lace_match_ops(const struct lace_trace *trace,
 
 /* ---- import_FORMAT.c ---- */
 
+int lace_import_matrix(const struct lace_import *spec,
+		       struct lace_schedule *schedule, FILE *report,
+		       struct lace_error *err);
+int lace_import_goal(const struct lace_import *spec,
+		     struct lace_schedule *schedule, FILE *report,
+		     struct lace_error *err);
+int lace_import_msccl(const struct lace_import *spec,
+		      struct lace_schedule *schedule, FILE *report,
+		      struct lace_error *err);
 int lace_import_chakra(const struct lace_import *spec,
 		       struct lace_schedule *schedule, FILE *report,
 		       struct lace_error *err);

@@ -153,6 +153,24 @@ int lace_input_text(const char *path, size_t max, char **text, size_t *len,
 	return 0;
 }
 
+bool lace_scan_whole(const char *text, size_t len, uint64_t max,
+		     uint64_t *value)
+{
+	uint64_t digit;
+	size_t i;
+
+	*value = 0;
+	for (i = 0; i < len; i++) {
+		if (!isdigit((unsigned char)text[i]))
+			return false;
+		digit = text[i] - '0';
+		if (*value > (max - digit) / 10 || digit > max)
+			return false;
+		*value = 10 * *value + digit;
+	}
+	return len > 0;
+}
+
 /* ---- ranks ---- */
 
 /* The number that is all of a token, or all that follows "rank" in it. */
