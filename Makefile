@@ -51,7 +51,7 @@ endif
 G := build/gen
 
 packages := jansson nettle libnl-3.0 libnl-genl-3.0 libnl-route-3.0 libbpf \
-	libprotobuf-c zlib
+	libprotobuf-c zlib expat
 # Asked for once, and only by a build that needs it.
 pkg_cflags = $(eval pkg_cflags := $(shell $(PKG_CONFIG) --cflags $(packages)))$(pkg_cflags)
 pkg_libs = $(eval pkg_libs := $(shell $(PKG_CONFIG) --libs $(packages)))$(pkg_libs)
