@@ -6,6 +6,7 @@
 #include "planner.h"
 #include "compile.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,33 @@ int lace_compile_split(const struct lace_cluster *cluster,
 	return ret;
 }
 
+/* One configuration for all ops, which somebody else has chosen. */
+int lace_compile_fixed(struct lace_planner *planner, const uint16_t *count,
+		       struct lace_plan *plan, struct lace_error *err)
+{
+	struct lace_run run = { .last_op = planner->demand->nr_ops - 1,
+				.config.count = (uint16_t *)count };
+	struct lace_partition partition = { .nr = 1, .runs = &run };
+	struct lace_router router;
+	unsigned int kind = 0;
+
+	if (!planner->demand->nr_ops)
+		return 0;
+	if (lace_router_create(planner, &router))
+		return lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
+	lace_router_set(&router, count);
+	while (kind < planner->nr_kinds &&
+	       lace_router_route(&router, kind) < INFINITY)
+		kind++;
+	lace_router_free(&router);
+	if (kind < planner->nr_kinds)
+		return lace_fail(err, LACE_ERR_ANSWER,
+				 "op \"%s\" has demand that this topology does not reach",
+				 planner->demand->ops[planner->kinds[kind]
+							      .first_op].name);
+	return lace_compile_assemble(planner, &partition, plan, err);
+}
+
 /* ---- schedulers ---- */
 
 /* A duplex plan is a lane plan: the better of the two. */
@@ -116,6 +144,12 @@ const struct lace_scheduler lace_schedulers[] = {
 	  lace_compile_symmetric_oneshot },
 	{ "symmetric-perop", "duplex circuits, a configuration for every op",
 	  lace_compile_symmetric_perop },
+	{ "topoopt", "duplex circuits, one configuration, greedy by halving",
+	  lace_compile_topoopt },
+	{ "uniform", "lanes spread evenly over all nodes, whatever the demand",
+	  lace_compile_uniform },
+	{ "packet", "an ideal packet switch: no circuits, the fluid bound",
+	  lace_compile_packet },
 	{ NULL, NULL, NULL },
 };
 
@@ -146,6 +180,8 @@ int lace_compile(const struct lace_cluster *cluster,
 		return lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
 	}
 	bound = plan->bound_s;
+	if (s->compile == lace_compile_packet)
+		return 0;
 	if (lace_plan_evaluate(cluster, demand, plan, err)) {
 		lace_plan_free(plan);
 		return -1;

@@ -15,6 +15,10 @@ int lace_compile_split(const struct lace_cluster *cluster,
 		       enum lace_split split, struct lace_plan *plan,
 		       struct lace_error *err);
 
+/* One configuration for all ops; LACE_ERR_ANSWER if demand has no path. */
+int lace_compile_fixed(struct lace_planner *planner, const uint16_t *count,
+		       struct lace_plan *plan, struct lace_error *err);
+
 /* ---- symmetric.c ---- */
 
 int lace_compile_symmetric(const struct lace_cluster *cluster,
@@ -28,5 +32,18 @@ int lace_compile_symmetric_perop(const struct lace_cluster *cluster,
 				 const struct lace_demand *demand,
 				 struct lace_plan *plan,
 				 struct lace_error *err);
+
+/* ---- schedulers to compare with ---- */
+
+int lace_compile_topoopt(const struct lace_cluster *cluster,
+			 const struct lace_demand *demand,
+			 struct lace_plan *plan, struct lace_error *err);
+int lace_compile_uniform(const struct lace_cluster *cluster,
+			 const struct lace_demand *demand,
+			 struct lace_plan *plan, struct lace_error *err);
+/* No plan, only a time: it has no segments. */
+int lace_compile_packet(const struct lace_cluster *cluster,
+			const struct lace_demand *demand,
+			struct lace_plan *plan, struct lace_error *err);
 
 #endif /* LACE_COMPILE_H */

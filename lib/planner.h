@@ -126,19 +126,23 @@ enum lace_split {
 	LACE_SPLIT_BEST,
 	LACE_SPLIT_ONESHOT,	/* one configuration for all ops */
 	LACE_SPLIT_PEROP,	/* one for every op */
+	LACE_SPLIT_NONE,	/* the bound alone */
 };
 
 int lace_segment(struct lace_planner *planner, enum lace_split split,
 		 struct lace_partition *partition, struct lace_error *err);
+/* What no partition can beat. */
+double lace_segment_bound(struct lace_planner *planner);
 void lace_partition_free(struct lace_partition *partition);
-int lace_period_make(struct lace_planner *planner, unsigned int first,
-		     unsigned int last, struct lace_period *period);
 
 /* ---- realize.c: one configuration for a period ---- */
 
-/* config->count is the caller's, of max_links; cost INFINITY if none found. */
+/* config->count is the caller's, of max_links; cost INFINITY if none found.
+ * The search ends at a configuration that costs no more than bound.
+ */
 void lace_realize(struct lace_planner *planner,
-		  const struct lace_period *period, struct lace_config *config);
+		  const struct lace_period *period, double bound,
+		  struct lace_config *config);
 /* Why the period cannot be realized, for people. */
 void lace_realize_explain(struct lace_planner *planner, unsigned int op,
 			  struct lace_error *err);

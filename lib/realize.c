@@ -23,6 +23,7 @@ struct realizer {
 	struct lace_planner *planner;
 	const struct lace_period *period;
 	struct lace_router router;
+	double bound;		/* no configuration is better */
 	struct lace_config *best;
 	uint16_t *count;	/* of the attempt in hand */
 	bool *mask;		/* pairs of the topology in hand */
@@ -159,10 +160,36 @@ static void keep_if_better(struct realizer *r)
 	}
 }
 
-static void attempt(struct realizer *r, const double *target)
+static bool done(const struct realizer *r)
 {
-	lace_router_complete(&r->router, r->period, target, r->count);
-	keep_if_better(r);
+	return r->best->cost <= r->bound * (1 + 1e-12);
+}
+
+/*
+ * Completes the counts in hand for the times aimed at; if that leaves somebody
+ * without a path or makes an op wait, for somewhat longer times too.
+ */
+static void attempt(struct realizer *r, const double *target,
+		    const unsigned int *count)
+{
+	static const double slack[] = { 1, 1.003, 1.01, 1.02, 1.03, 1.045,
+					1.065, 1.1, 1.2, 1.5, 4 };
+	double *time = r->target, value = 0;
+
+	for (unsigned int t = 0; t < r->period->nr; t++)
+		value += r->period->terms[t].repeat * target[t];
+	for (unsigned int s = 0; s < sizeof(slack) / sizeof(*slack); s++) {
+		if (value * slack[s] >= r->best->cost * (1 - 1e-12) || done(r))
+			break;
+		for (unsigned int t = 0; t < r->period->nr; t++)
+			time[t] = target[t] * slack[s];
+		if (count)
+			spread_counts(r, count);
+		lace_router_complete(&r->router, r->period, time, r->count);
+		keep_if_better(r);
+		if (!count)
+			break;
+	}
 }
 
 /* Slower points leave more lanes over: worth it while they cost less than what
@@ -185,15 +212,14 @@ static void try_points(struct realizer *r)
 	for (unsigned int i = 0; i < nr; i++) {
 		const double *point = points + i * width;
 
-		if (point[0] >= r->best->cost * (1 - 1e-12))
+		if (point[0] >= r->best->cost * (1 - 1e-12) || done(r))
 			break;
 		if (tried > budget / 2 && i % (1 + 2 * nr / budget))
 			continue;
 		tried++;
 		if (!lace_counts_for(&r->counts, point + 1, r->counts.count))
 			continue;
-		spread_counts(r, r->counts.count);
-		attempt(r, point + 1);
+		attempt(r, point + 1, r->counts.count);
 	}
 	free(points);
 }
@@ -201,24 +227,18 @@ static void try_points(struct realizer *r)
 /* Counts for the flows in hand, completed; points if that is not the optimum. */
 static void solve_flows(struct realizer *r, bool points)
 {
-	double value;
-
 	if (!r->planner->simple) {
 		if (lace_realize_greedy(r->planner, r->period, &r->flows,
 					r->target, r->count))
-			attempt(r, r->target);
+			attempt(r, r->target, NULL);
 		return;
 	}
 	if (!build_counts(r))
 		return;
 	lace_counts_solve(&r->counts);
 	if (r->counts.feasible) {
-		value = r->counts.value;
-		memcpy(r->target, r->counts.time,
-		       r->period->nr * sizeof(*r->target));
-		spread_counts(r, r->counts.count);
-		attempt(r, r->target);
-		if (points && r->best->cost > value * (1 + 1e-12))
+		attempt(r, r->counts.time, r->counts.count);
+		if (points && !done(r))
 			try_points(r);
 	}
 	lace_counts_free(&r->counts);
@@ -404,10 +424,11 @@ static void try_topologies(struct realizer *r)
 }
 
 void lace_realize(struct lace_planner *planner,
-		  const struct lace_period *period, struct lace_config *config)
+		  const struct lace_period *period, double bound,
+		  struct lace_config *config)
 {
 	struct realizer r = { .planner = planner, .period = period,
-			      .best = config };
+			      .bound = bound, .best = config };
 
 	config->cost = INFINITY;
 	r.count = lace_planner_alloc(planner, planner->max_links,
@@ -421,8 +442,10 @@ void lace_realize(struct lace_planner *planner,
 				   sizeof(*r.var));
 	if (!planner->oom && !lace_router_create(planner, &r.router)) {
 		try_topologies(&r);
-		lace_realize_polish(&r.router, period, config);
-		lace_realize_exact(planner, period, config);
+		if (!done(&r))
+			lace_realize_polish(&r.router, period, config);
+		if (!done(&r))
+			lace_realize_exact(planner, period, config);
 		lace_router_free(&r.router);
 	}
 	free(r.count);

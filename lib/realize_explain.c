@@ -23,7 +23,7 @@ static int no_link(const struct lace_planner *planner,
 	const struct lace_node *nodes = planner->cluster->nodes;
 
 	return lace_fail(err, LACE_ERR_ANSWER,
-			 "op \"%s\": %s cannot have a %scircuit to %s: no OCS joins a lane of the one to a lane of the other",
+			 "op \"%s\": %s cannot have a %scircuit to %s: no OCS has a lane of both",
 			 op, nodes[p->src].name,
 			 planner->duplex ? "duplex " : "", nodes[p->dst].name);
 }

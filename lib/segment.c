@@ -156,7 +156,8 @@ static double memo_cost(struct segmenter *s, unsigned int index)
 			lace_planner_alloc(s->planner, s->planner->max_links,
 					   sizeof(*memo->config.count));
 		if (memo->config.count)
-			lace_realize(s->planner, &memo->period, &memo->config);
+			lace_realize(s->planner, &memo->period, memo->bound,
+				     &memo->config);
 	}
 	return memo->config.cost;
 }
@@ -257,6 +258,8 @@ static void one_period(struct segmenter *s, unsigned int first,
 static void run(struct segmenter *s, enum lace_split split,
 		struct start *starts)
 {
+	/* Where the split is given, only the bound is looked for. */
+	memset(s->dead, split != LACE_SPLIT_BEST, s->nr_ops + 1);
 	for (unsigned int end = 1; end <= s->nr_ops && !s->planner->oom; end++)
 		end_at(s, end, starts, list_starts(s, end, starts));
 	if (split == LACE_SPLIT_ONESHOT)
@@ -342,6 +345,24 @@ static int blame(const struct segmenter *s, struct lace_error *err)
 		end++;
 	lace_realize_explain(s->planner, end - 1, err);
 	return -1;
+}
+
+double lace_segment_bound(struct lace_planner *planner)
+{
+	struct segmenter s = { .planner = planner,
+			       .nr_ops = planner->demand->nr_ops,
+			       .reconfig = planner->cluster->reconfig_s };
+	struct start *starts = lace_planner_alloc(planner, s.nr_ops,
+						  sizeof(*starts));
+	double bound = 0;
+
+	if (starts && segmenter_init(&s)) {
+		run(&s, LACE_SPLIT_NONE, starts);
+		bound = planner->oom ? 0 : s.bound[s.nr_ops];
+	}
+	free(starts);
+	segmenter_free(&s);
+	return bound;
 }
 
 int lace_segment(struct lace_planner *planner, enum lace_split split,
