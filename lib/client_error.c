@@ -200,6 +200,9 @@ static const char *reason(int error)
 	switch (error) {
 	case -EPERM:
 		return "not permitted: this takes CAP_NET_ADMIN (run it as root)";
+	/* What a dump is refused for, some kernels do not hand on. */
+	case -ENODEV:
+		return "there is no such lace device";
 	case -EOPNOTSUPP:
 		return "the lace module does not know this command";
 	default:

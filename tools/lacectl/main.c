@@ -16,6 +16,7 @@ static const struct object *const objects[] = {
 	&lane_object,
 	&node_object,
 	&segment_object,
+	&plan_object,
 	&monitor_object,
 	&lab_object,
 	&ocs_object,

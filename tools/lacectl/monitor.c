@@ -38,6 +38,7 @@ static const char *event_name(enum lace_cmd cmd)
 	}
 }
 
+/* Events about segments say which it is and no more. */
 static json_t *json_event(const struct lace_rt_event *event)
 {
 	switch (event->cmd) {
@@ -51,7 +52,10 @@ static json_t *json_event(const struct lace_rt_event *event)
 	case LACE_CMD_LANE_NTF:
 		return json_lane(&event->lane);
 	case LACE_CMD_SEGMENT_NTF:
-		return json_segment(&event->segment);
+		return json_pack("{s:s, s:I, s:b}", "dev",
+				 event->segment.ifname, "id",
+				 (json_int_t)event->segment.id, "active",
+				 event->segment.active);
 	case LACE_CMD_SEGMENT_DEL_NTF:
 		return json_pack("{s:s, s:I}", "dev", event->segment.ifname,
 				 "id", (json_int_t)event->segment.id);
@@ -78,7 +82,9 @@ static void print_event(const struct lacectl *ctl,
 		print_lane(ctl, &event->lane);
 		break;
 	case LACE_CMD_SEGMENT_NTF:
-		print_segment(&event->segment);
+		printf("%s segment %u%s\n", event->segment.ifname,
+		       event->segment.id,
+		       event->segment.active ? " active" : " not active");
 		break;
 	case LACE_CMD_SEGMENT_DEL_NTF:
 		printf("%s segment %u deleted\n", event->segment.ifname,

@@ -53,7 +53,7 @@ static json_t *json_routes(const struct lace_rt_segment *segment)
 	return list;
 }
 
-json_t *json_segment(const struct lace_rt_segment *segment)
+static json_t *json_segment(const struct lace_rt_segment *segment)
 {
 	return json_pack("{s:s, s:I, s:b, s:o, s:o}", "dev", segment->ifname,
 			 "id", (json_int_t)segment->id, "active",
@@ -78,7 +78,7 @@ static void print_route(const struct lace_rt_route *route)
 	putchar('\n');
 }
 
-void print_segment(const struct lace_rt_segment *segment)
+static void print_segment(const struct lace_rt_segment *segment)
 {
 	unsigned int i;
 

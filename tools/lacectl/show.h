@@ -26,8 +26,4 @@ void print_lane(const struct lacectl *ctl, const struct lace_rt_lane *lane);
 json_t *json_node(const struct lace_rt_node *node);
 void print_node(const struct lace_rt_node *node);
 
-/* segment.c */
-json_t *json_segment(const struct lace_rt_segment *segment);
-void print_segment(const struct lace_rt_segment *segment);
-
 #endif /* LACECTL_SHOW_H */
