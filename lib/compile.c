@@ -183,6 +183,8 @@ int lace_compile(const struct lace_cluster *cluster,
 	if (s->compile == lace_compile_packet)
 		return 0;
 	if (lace_plan_evaluate(cluster, demand, plan, err)) {
+		/* The input is not to blame for a plan of ours that is none. */
+		err->kind = LACE_ERR_SYSTEM;
 		lace_plan_free(plan);
 		return -1;
 	}

@@ -371,8 +371,9 @@ int main(int argc, char **argv)
 		}
 		lace_cluster_free(&in.cluster);
 	}
-	printf("# %u instances; lace: %u feasible, %u of one op, worst %.6f; symmetric: %u, %u, %.6f\n",
-	       nr, lace.feasible, lace.single, lace.worst, symmetric.feasible,
+	printf("# %u instances: feasible, of those with one op, worst\n", nr);
+	printf("# lace: %u, %u, %.6f; symmetric: %u, %u, %.6f\n",
+	       lace.feasible, lace.single, lace.worst, symmetric.feasible,
 	       symmetric.single, symmetric.worst);
 	check(lace.single && symmetric.single && nr < 2 * lace.feasible,
 	      "the instances are worth something");
