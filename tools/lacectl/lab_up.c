@@ -313,12 +313,13 @@ static int build_or_nothing(struct builder *b, const char *cluster_path,
 	struct lace_error down = {};
 	int ret;
 
-	ret = check_free(b->lab, err);
-	if (!ret)
-		ret = lab_state_make(name, err);
+	ret = lab_state_make(name, err);
 	if (ret)
 		return ret;
-	ret = lab_state_write(b->lab, cluster_path, err);
+	/* Before the list is written, so that going down touches nothing. */
+	ret = check_free(b->lab, err);
+	if (!ret)
+		ret = lab_state_write(b->lab, cluster_path, err);
 	if (!ret)
 		ret = build(b, err);
 	if (!ret && signal_is_held())
