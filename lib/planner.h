@@ -245,8 +245,9 @@ void lace_router_set(struct lace_router *router, const uint16_t *count);
  * demand has no path.
  */
 double lace_router_route(struct lace_router *router, unsigned int kind);
+/* Of the period; INFINITY is also what costs more than limit. */
 double lace_router_cost(struct lace_router *router,
-			const struct lace_period *period);
+			const struct lace_period *period, double limit);
 /*
  * Adds circuits where lanes are left so that demand without circuit gets one
  * or a route, no kind slower than its target time.

@@ -152,7 +152,7 @@ static void keep_if_better(struct realizer *r)
 	double cost;
 
 	lace_router_set(&r->router, r->count);
-	cost = lace_router_cost(&r->router, r->period);
+	cost = lace_router_cost(&r->router, r->period, r->best->cost);
 	if (cost < r->best->cost) {
 		r->best->cost = cost;
 		memcpy(r->best->count, r->count,
@@ -263,6 +263,19 @@ static void mask_required(struct realizer *r)
 		for (size_t i = 0; i < k->nr; i++)
 			r->mask[k->needs[i].pair] |=
 				is_required(r->planner, &k->needs[i]);
+	}
+}
+
+/* Every pair with demand. */
+static void mask_all(struct realizer *r)
+{
+	memset(r->mask, 0, r->planner->max_pairs * sizeof(*r->mask));
+	for (unsigned int t = 0; t < r->period->nr; t++) {
+		const struct lace_kind *k =
+			&r->planner->kinds[r->period->terms[t].kind];
+
+		for (size_t i = 0; i < k->nr; i++)
+			r->mask[k->needs[i].pair] = true;
 	}
 }
 
@@ -410,10 +423,14 @@ static void try_topologies(struct realizer *r)
 {
 	double *weight;
 
-	mask_required(r);
+	/* Circuits for all: what relaying has to beat. */
+	mask_all(r);
 	if (flows_direct(r))
+		solve_flows(r, false);
+	mask_required(r);
+	if (!done(r) && flows_direct(r))
 		solve_flows(r, true);
-	if (r->planner->cluster->relay != LACE_RELAY_DATA)
+	if (done(r) || r->planner->cluster->relay != LACE_RELAY_DATA)
 		return;
 	weight = pair_weights(r);
 	if (weight) {

@@ -149,7 +149,7 @@ static void leaf(struct search *s)
 	lace_router_set(&s->router, s->count);
 	if (could_widen(s))
 		return;
-	cost = lace_router_cost(&s->router, s->period);
+	cost = lace_router_cost(&s->router, s->period, s->best->cost);
 	s->steps += 4 * s->period->nr;
 	if (cost < s->best->cost * (1 - 1e-12)) {
 		s->best->cost = cost;

@@ -76,7 +76,7 @@ static bool improves(struct polish *p)
 		return false;
 	p->tries--;
 	lace_router_set(p->router, p->config->count);
-	cost = lace_router_cost(p->router, p->period);
+	cost = lace_router_cost(p->router, p->period, p->config->cost);
 	if (cost >= p->config->cost * (1 - 1e-9))
 		return false;
 	p->config->cost = cost;

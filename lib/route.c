@@ -156,11 +156,12 @@ static double widest(struct lace_router *router, unsigned int src,
 	unsigned int n = planner->nr_nodes, head = 0, nr = 0;
 	unsigned int now = next_stamp(router);
 
-	for (unsigned int i = 0; i < n; i++)
-		router->key[i] = INFINITY;
+	/* stamp: in the queue; stamp_back: has a key */
+	router->key[dst] = INFINITY;
 	router->key[src] = 0;
+	router->stamp_back[src] = router->stamp_back[dst] = now;
 	router->queue[0] = src;
-	router->stamp[src] = now;	/* stamp: in the queue */
+	router->stamp[src] = now;
 	nr = 1;
 	while (nr) {
 		unsigned int i = router->queue[head];
@@ -176,9 +177,11 @@ static double widest(struct lace_router *router, unsigned int src,
 			double key = router->key[i] > hop ? router->key[i] :
 							    hop;
 
-			if (key >= router->key[j] || key >= router->key[dst])
+			if ((router->stamp_back[j] == now &&
+			     key >= router->key[j]) || key >= router->key[dst])
 				continue;
 			router->key[j] = key;
+			router->stamp_back[j] = now;
 			if (router->stamp[j] != now) {
 				router->stamp[j] = now;
 				router->queue[(head + nr++) % n] = j;
@@ -349,7 +352,7 @@ static bool list_uncovered(struct lace_router *router, unsigned int kind)
 }
 
 static bool place(struct lace_router *router, struct lace_routed *routed,
-		  double *time)
+		  double *time, double limit)
 {
 	const struct lace_between *p = &router->planner->pairs[routed->pair];
 	unsigned int index = routed - router->routed;
@@ -358,8 +361,12 @@ static bool place(struct lace_router *router, struct lace_routed *routed,
 		return false;
 	routed = &router->routed[index];
 	if (!shortest(router, p->src, p->dst, routed->bits, *time)) {
-		double need = widest(router, p->src, p->dst, routed->bits);
+		double need;
 
+		if (limit < INFINITY &&
+		    !shortest(router, p->src, p->dst, routed->bits, limit))
+			return false;
+		need = widest(router, p->src, p->dst, routed->bits);
 		if (need == INFINITY)
 			return false;
 		*time = need > *time ? need : *time;
@@ -418,16 +425,22 @@ static double reroute(struct lace_router *router, double floor)
 	return time;
 }
 
-double lace_router_route(struct lace_router *router, unsigned int kind)
+/* As lace_router_route(), but may give up where it takes longer than limit. */
+static double route_within(struct lace_router *router, unsigned int kind,
+			   double limit)
 {
 	double floor = lace_router_direct(router, kind), time = floor;
 
-	if (floor == INFINITY || !list_uncovered(router, kind))
+	if (floor == INFINITY || floor > limit ||
+	    !list_uncovered(router, kind))
 		return INFINITY;
 	if (!router->nr_routed)
 		return floor;
+	/* Small networks are searched whole, from whatever routes. */
+	if (router->planner->nr_nodes <= LACE_ROUTE_EXACT_NODES)
+		limit = INFINITY;
 	for (unsigned int i = 0; i < router->nr_routed; i++)
-		if (!place(router, &router->routed[i], &time))
+		if (!place(router, &router->routed[i], &time, limit))
 			return INFINITY;
 	time = reroute(router, floor);
 	if (time > floor * (1 + 1e-12))
@@ -435,13 +448,19 @@ double lace_router_route(struct lace_router *router, unsigned int kind)
 	return time;
 }
 
+double lace_router_route(struct lace_router *router, unsigned int kind)
+{
+	return route_within(router, kind, INFINITY);
+}
+
 double lace_router_cost(struct lace_router *router,
-			const struct lace_period *period)
+			const struct lace_period *period, double limit)
 {
 	double cost = 0;
 
 	for (unsigned int t = 0; t < period->nr && cost < INFINITY; t++)
 		cost += period->terms[t].repeat *
-			lace_router_route(router, period->terms[t].kind);
+			route_within(router, period->terms[t].kind,
+				     (limit - cost) / period->terms[t].repeat);
 	return cost;
 }

@@ -5,6 +5,9 @@
 
 #include "planner.h"
 
+/* Networks up to here have their routes searched whole. */
+#define LACE_ROUTE_EXACT_NODES 8
+
 /* Enters a pair that has got its first circuit. */
 void lace_router_link(struct lace_router *router, unsigned int pair);
 bool lace_router_fits(const struct lace_router *router, unsigned int pair,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NODES 8
+#define MAX_NODES LACE_ROUTE_EXACT_NODES
 #define MAX_ROUTED 24
 #define STEP_BUDGET 20000
 
