@@ -20,6 +20,10 @@ struct format {
 
 static const struct format formats[] = {
 	{ .name = "chakra", .import = lace_import_chakra, .groups = true },
+	{ .name = "pytorch", .import = lace_import_pytorch },
+	{ .name = "kineto", .import = lace_import_kineto },
+	{ .name = "simai", .import = lace_import_simai, .one_file = true,
+	  .ranks = true },
 	{ .name = "goal", .import = lace_import_goal, .one_file = true },
 	{ .name = "msccl", .import = lace_import_msccl, .one_file = true,
 	  .bytes = true },
@@ -70,32 +74,45 @@ const char *lace_import_format(unsigned int index)
 
 /* ---- from a trace to a schedule ---- */
 
+void lace_import_report_skipped(size_t zero_bytes, size_t barrier,
+				size_t single_rank, size_t self, FILE *report)
+{
+	const struct {
+		const char *reason;
+		size_t count;
+	} skipped[] = {
+		{ "zero_bytes", zero_bytes },
+		{ "barrier", barrier },
+		{ "single_rank", single_rank },
+		{ "self", self },
+	};
+	const char *separator = "skipped, no traffic: ";
+	size_t i;
+
+	for (i = 0; i < sizeof(skipped) / sizeof(skipped[0]); i++) {
+		if (!skipped[i].count)
+			continue;
+		fprintf(report, "%s%s %zu", separator, skipped[i].reason,
+			skipped[i].count);
+		separator = ", ";
+	}
+	if (*separator == ',')
+		fputc('\n', report);
+}
+
 static void report_skipped(const struct lace_match *match, FILE *report)
 {
-	static const char *const reasons[LACE_NR_SKIP] = {
-		[LACE_SKIP_ZERO_BYTES] = "zero_bytes",
-		[LACE_SKIP_BARRIER] = "barrier",
-		[LACE_SKIP_SINGLE_RANK] = "single_rank",
-		[LACE_SKIP_SELF] = "self",
-	};
 	size_t count[LACE_NR_SKIP] = { 0 };
-	const char *separator = "skipped, no traffic: ";
-	unsigned int reason;
 	size_t i;
 
 	for (i = 0; i < match->nr_instances; i++)
 		count[match->instances[i].skip]++;
 	for (i = 0; i < match->nr_transfers; i++)
 		count[match->transfers[i].skip]++;
-	for (reason = LACE_TRAFFIC + 1; reason < LACE_NR_SKIP; reason++) {
-		if (!count[reason])
-			continue;
-		fprintf(report, "%s%s %zu", separator, reasons[reason],
-			count[reason]);
-		separator = ", ";
-	}
-	if (*separator == ',')
-		fputc('\n', report);
+	lace_import_report_skipped(count[LACE_SKIP_ZERO_BYTES],
+				   count[LACE_SKIP_BARRIER],
+				   count[LACE_SKIP_SINGLE_RANK],
+				   count[LACE_SKIP_SELF], report);
 }
 
 int lace_trace_schedule(struct lace_trace *trace,

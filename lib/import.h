@@ -36,6 +36,10 @@ void lace_import_error(struct lace_error *err, const char *file,
 	(lace_import_error(err, file, line, __VA_ARGS__), -1)
 #define lace_import_no_memory(err) (lace_no_memory(err), -1)
 
+/* How many calls were left out because they move nothing, by reason. */
+void lace_import_report_skipped(size_t zero_bytes, size_t barrier,
+				size_t single_rank, size_t self, FILE *report);
+
 /* Makes room for need elements of size bytes in *array. */
 int lace_import_grow(void *array, size_t *room, size_t need, size_t size,
 		     struct lace_error *err);
@@ -123,6 +127,7 @@ struct lace_wait {
 
 struct lace_trace_rank {
 	const char *file;	/* NULL: no trace of this rank */
+	uint64_t hidden;	/* ids below are not the file's: not shown */
 	size_t nr_nodes, nr_calls, nr_deps;
 	struct lace_trace_node *nodes;	/* once finished: sorted by id */
 	struct lace_call *calls;
@@ -207,6 +212,7 @@ struct lace_named_group {
 	char *name;
 	unsigned int nr;
 	unsigned int *ranks;	/* ascending, NULL: all */
+	unsigned int size;	/* that the trace tells, or 0 */
 	unsigned int comm;	/* once it was used, else LACE_NONE */
 };
 
@@ -229,6 +235,11 @@ int lace_groups_parse_init(const char *text, const char *file,
 /* Needed before groups are looked for, once all have been added. */
 int lace_groups_sort(struct lace_named_groups *groups, const char *file,
 		     struct lace_error *err);
+/* NULL if there is none of this name; "1.0" finds "1". */
+struct lace_named_group *lace_groups_find(const struct lace_named_groups *groups,
+					  const char *name);
+int lace_group_comm(struct lace_named_group *group, struct lace_trace *trace,
+		    unsigned int *comm, struct lace_error *err);
 /* The communicator that a call means by this name: a group of that name, or all
  * ranks for "" and "0"; LACE_NONE in *comm if it is neither.
  */
@@ -310,6 +321,18 @@ int lace_import_goal(const struct lace_import *spec,
 int lace_import_msccl(const struct lace_import *spec,
 		      struct lace_schedule *schedule, FILE *report,
 		      struct lace_error *err);
+int lace_import_pytorch(const struct lace_import *spec,
+			struct lace_schedule *schedule, FILE *report,
+			struct lace_error *err);
+int lace_import_kineto(const struct lace_import *spec,
+		       struct lace_schedule *schedule, FILE *report,
+		       struct lace_error *err);
+int lace_import_simai(const struct lace_import *spec,
+		      struct lace_schedule *schedule, FILE *report,
+		      struct lace_error *err);
+int lace_import_aicb(const struct lace_import *spec,
+		     struct lace_schedule *schedule, FILE *report,
+		     struct lace_error *err);
 int lace_import_chakra(const struct lace_import *spec,
 		       struct lace_schedule *schedule, FILE *report,
 		       struct lace_error *err);

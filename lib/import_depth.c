@@ -190,9 +190,24 @@ static unsigned int find_circle(struct graph *g)
 	return at;
 }
 
+static bool has_call(const struct graph *g, unsigned int at)
+{
+	unsigned int r = 0;
+
+	if (at >= g->nr_nodes)
+		return true;
+	while (r + 1 < g->trace->nr_ranks && g->base[r + 1] <= at)
+		r++;
+	return g->trace->ranks[r].nodes[at - g->base[r]].call != LACE_NONE;
+}
+
 static int deadlock(struct graph *g, struct lace_error *err)
 {
 	unsigned int at = find_circle(g), r = 0, node;
+
+	/* A circle through several ranks goes through calls: name one. */
+	while (!has_call(g, at))
+		at = g->queue[at];
 
 	if (at >= g->nr_nodes) {
 		r = g->match->instances[at - g->nr_nodes].rank;

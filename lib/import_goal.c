@@ -408,10 +408,8 @@ static int read_rank(struct reader *reader, struct lace_error *err)
 
 /* ---- the file ---- */
 
-static int read_ranks(struct reader *reader, struct lace_schedule *schedule,
-		      FILE *report, struct lace_error *err)
+static int read_ranks(struct reader *reader, struct lace_error *err)
 {
-	struct lace_trace trace;
 	uint64_t nr_ranks;
 	unsigned int r;
 	int ret;
@@ -427,17 +425,13 @@ static int read_ranks(struct reader *reader, struct lace_schedule *schedule,
 		return ret;
 	if (!nr_ranks)
 		return lace_import_fail(err, reader->file, 1, "no ranks");
-	ret = lace_trace_init(&trace, nr_ranks, "statement", err);
+	ret = lace_trace_init(reader->trace, nr_ranks, "statement", err);
 	if (ret)
 		return ret;
-	reader->trace = &trace;
 	for (r = 0; r < nr_ranks; r++)
-		trace.ranks[r].file = reader->file;
+		reader->trace->ranks[r].file = reader->file;
 	while (!ret && reader->token.len)
 		ret = read_rank(reader, err);
-	if (!ret)
-		ret = lace_trace_schedule(&trace, schedule, report, err);
-	lace_trace_free(&trace);
 	return ret;
 }
 
@@ -454,7 +448,8 @@ int lace_import_goal(const struct lace_import *spec,
 		     struct lace_schedule *schedule, FILE *report,
 		     struct lace_error *err)
 {
-	struct reader reader = { .file = spec->files[0] };
+	struct lace_trace trace = { 0 };
+	struct reader reader = { .file = spec->files[0], .trace = &trace };
 	char *text;
 	size_t len;
 	int ret;
@@ -465,7 +460,10 @@ int lace_import_goal(const struct lace_import *spec,
 		return ret;
 	reader.at = text;
 	reader.end = text + len;
-	ret = read_ranks(&reader, schedule, report, err);
+	ret = read_ranks(&reader, err);
+	if (!ret)
+		ret = lace_trace_schedule(&trace, schedule, report, err);
+	lace_trace_free(&trace);
 	free(reader.statements);
 	free(reader.labels);
 	free(reader.requires);

@@ -230,7 +230,9 @@ static int add_init(struct lace_named_groups *groups, const json_t *entry,
 		    struct lace_error *err)
 {
 	const json_t *name = json_object_get(entry, "pg_name");
+	const json_t *size = json_object_get(entry, "group_size");
 	char number[32];
+	int ret;
 
 	if (json_is_integer(name))
 		snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT,
@@ -238,10 +240,14 @@ static int add_init(struct lace_named_groups *groups, const json_t *entry,
 	else if (!json_is_string(name))
 		return lace_import_fail(err, file, 0,
 					"process_group:init: group without pg_name");
-	return add_group(groups,
-			 json_is_string(name) ? json_string_value(name) : number,
-			 json_object_get(entry, "ranks"), file, nr_ranks, true,
-			 err);
+	ret = add_group(groups,
+			json_is_string(name) ? json_string_value(name) : number,
+			json_object_get(entry, "ranks"), file, nr_ranks, true,
+			err);
+	if (!ret && json_integer_value(size) > 0 &&
+	    json_integer_value(size) <= LACE_IMPORT_MAX_RANKS)
+		groups->groups[groups->nr - 1].size = json_integer_value(size);
+	return ret;
 }
 
 /**
@@ -287,46 +293,60 @@ static struct lace_named_group *find_exactly(const struct lace_named_groups *g,
 	return bsearch(&key, g->groups, g->nr, sizeof(key), compare_names);
 }
 
+struct lace_named_group *lace_groups_find(const struct lace_named_groups *groups,
+					  const char *name)
+{
+	size_t len = strlen(name);
+	struct lace_named_group *found;
+	char *copy = strdup(name);
+
+	if (!copy)
+		return NULL;
+	found = find_exactly(groups, copy);
+	if (!found && len > 2 && !strcmp(copy + len - 2, ".0")) {
+		copy[len - 2] = '\0';
+		found = find_exactly(groups, copy);
+	}
+	free(copy);
+	return found;
+}
+
+int lace_group_comm(struct lace_named_group *group, struct lace_trace *trace,
+		    unsigned int *comm, struct lace_error *err)
+{
+	unsigned int world;
+	int ret = 0;
+
+	if (group->comm == LACE_NONE && !group->ranks) {
+		ret = lace_trace_world(trace, &world, err);
+		if (ret)
+			return ret;
+		/* Ranks may differ in whether their traces tell what "0" is. */
+		if (!*group->name || !strcmp(group->name, "0"))
+			group->comm = world;
+		else
+			ret = lace_trace_comm(trace, group->name,
+					      trace->comms[world].ranks,
+					      trace->nr_ranks, &group->comm,
+					      err);
+	} else if (group->comm == LACE_NONE) {
+		ret = lace_trace_comm(trace, group->name, group->ranks,
+				      group->nr, &group->comm, err);
+	}
+	*comm = group->comm;
+	return ret;
+}
+
 int lace_groups_comm(struct lace_named_groups *groups, struct lace_trace *trace,
 		     const char *name, unsigned int *comm,
 		     struct lace_error *err)
 {
-	struct lace_named_group *group;
-	size_t len = strlen(name);
-	unsigned int world;
-	char *copy;
-	int ret;
+	struct lace_named_group *group = lace_groups_find(groups, name);
 
 	*comm = LACE_NONE;
-	copy = strdup(name);
-	if (!copy)
-		return lace_import_no_memory(err);
-	group = find_exactly(groups, copy);
-	if (!group && len > 2 && !strcmp(copy + len - 2, ".0")) {
-		copy[len - 2] = '\0';
-		group = find_exactly(groups, copy);
-	}
-	if (!group && *copy && strcmp(copy, "0")) {
-		free(copy);
-		return 0;
-	}
-	free(copy);
-	ret = lace_trace_world(trace, &world, err);
-	if (ret)
-		return ret;
-	/* Ranks may differ in whether their traces tell what "0" is. */
-	if (group && !group->ranks &&
-	    (!*group->name || !strcmp(group->name, "0")))
-		group->comm = world;
-	if (group && group->comm == LACE_NONE) {
-		const unsigned int *ranks = group->ranks ? group->ranks :
-					    trace->comms[world].ranks;
-
-		ret = lace_trace_comm(trace, group->name, ranks, group->nr,
-				      &group->comm, err);
-		if (ret)
-			return ret;
-	}
-	*comm = group ? group->comm : world;
+	if (group)
+		return lace_group_comm(group, trace, comm, err);
+	if (!*name || !strcmp(name, "0") || !strcmp(name, "0.0"))
+		return lace_trace_world(trace, comm, err);
 	return 0;
 }

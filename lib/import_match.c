@@ -82,7 +82,7 @@ static int agree(const struct lace_trace *trace,
 	const struct lace_trace_rank *first = &trace->ranks[instance->rank];
 	const struct lace_call *a = instance->call;
 	const struct lace_call *b = &from->calls[from->nodes[node].call];
-	uint64_t first_id = first->nodes[instance->node].id;
+	uint64_t first_id = first->nodes[instance->node].id - first->hidden;
 
 	if (a->kind != b->kind || a->collective != b->collective)
 		return lace_trace_fail(trace, rank, &from->nodes[node], err,

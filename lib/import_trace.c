@@ -62,7 +62,8 @@ void lace_trace_error(const struct lace_trace *trace, unsigned int rank,
 				  text);
 	else
 		lace_import_error(err, file, 0, "rank %u: %s %" PRIu64 ": %s",
-				  rank, trace->noun, node->id, text);
+				  rank, trace->noun,
+				  node->id - trace->ranks[rank].hidden, text);
 }
 
 /* ---- building ---- */
