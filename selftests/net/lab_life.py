@@ -130,8 +130,6 @@ def what_is_there():
     expect(run("ip", "netns", "exec", "n-y", "sysctl", "-n",
                "net.ipv4.tcp_no_metrics_save").strip() == "1", "sysctl")
     expect(LAB in lacectl("lab").split(), "lab is not listed")
-    with open("/run/lace/n/macs.json", encoding="ascii") as file:
-        expect(json.load(file)["x"][0] == port["mac"], "macs.json")
     with open("/run/lace/n/cluster.json", encoding="ascii") as file:
         expect(json.load(file) == content, "cluster.json")
     down()

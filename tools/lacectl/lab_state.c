@@ -177,24 +177,6 @@ static void write_lab(FILE *out, const struct lab *lab)
 	fprintf(out, " ] }\n");
 }
 
-/* For "lacectl plan apply": MAC addresses by node and port number. */
-static void write_macs(FILE *out, const struct lab *lab)
-{
-	const struct lab_node *node;
-	char mac[LACE_MAC_SIZE];
-
-	fputc('{', out);
-	for (node = lab->nodes; node < lab->nodes + lab->nr_nodes; node++) {
-		fprintf(out, "%s\n  \"%s\": [", node == lab->nodes ? "" : ",",
-			node->name);
-		for (unsigned int p = 0; p < node->nr_ports; p++)
-			fprintf(out, "%s\"%s\"", p ? ", " : "",
-				lace_mac_format(node->ports[p].mac, mac));
-		fputc(']', out);
-	}
-	fputs("\n}\n", out);
-}
-
 int lab_state_write(const struct lab *lab, const char *cluster_path,
 		    struct lace_error *err)
 {
@@ -210,14 +192,7 @@ int lab_state_write(const struct lab *lab, const char *cluster_path,
 	if (!out)
 		return -1;
 	write_lab(out, lab);
-	ret = state_close(out, "lab.json", err);
-	if (ret)
-		return ret;
-	out = state_create(lab->option->name, "macs.json", err);
-	if (!out)
-		return -1;
-	write_macs(out, lab);
-	return state_close(out, "macs.json", err);
+	return state_close(out, "lab.json", err);
 }
 
 /* ---- reading ---- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The folder that a running lab keeps: cluster.json (the file's own bytes),
- * lab.json (what was made of it), macs.json, and the list of namespaces.
+ * lab.json (what was made of it, which is a lace-macs/1 file too), and the list
+ * of namespaces.
  */
 #ifndef LACECTL_LAB_STATE_H
 #define LACECTL_LAB_STATE_H
