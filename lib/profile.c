@@ -20,7 +20,7 @@
 #include <string.h>
 
 #define MAX_OPS (1u << 20)
-#define MAX_WORK (1ULL << 29)	/* edges looked at */
+#define MAX_WORK (1ULL << 27)	/* edges looked at */
 #define MAX_PAIRS (1u << 26)	/* kept, of all ops together */
 
 /* Below this many edges qsort() is faster than two passes over all nodes. */
@@ -164,24 +164,12 @@ static int make_room(struct profiler *p)
 	return grow_edges(p);
 }
 
-static int count_work(struct profiler *p, size_t nr)
-{
-	p->work += nr;
-	if (p->work > MAX_WORK)
-		return lace_fail(p->err, LACE_ERR_INPUT,
-				 "the schedule expands to more than %llu edges",
-				 MAX_WORK);
-	return 0;
-}
-
 static int take_edge(void *arg, unsigned int src, unsigned int dst,
 		     double bytes)
 {
 	struct profiler *p = arg;
 	const unsigned int *node = p->schedule->placement;
 
-	if (count_work(p, 1))
-		return -1;
 	if (node[src] == node[dst])
 		return 0;
 	if (p->nr_edges == p->room && make_room(p))
@@ -311,6 +299,40 @@ static unsigned int op_nr_steps(const struct lace_op *op, bool *stepped)
 	return most;
 }
 
+/* No fewer than the edges of a step of a group of n ranks. */
+static uint64_t group_work(const struct lace_part *part, uint64_t n)
+{
+	switch (part->algorithm) {
+	case LACE_RING:
+		return n;
+	case LACE_DOUBLE_TREE:
+		return 4 * n;
+	case LACE_HALVING_DOUBLING:
+		return 32 * n;
+	default:
+		return part->steps ? n : n * n;
+	}
+}
+
+/* Told before it is done: what is too much is refused at once. */
+static int count_work(struct profiler *p, const struct lace_part *part)
+{
+	bool empty = part->collective != LACE_ALL_TO_ALLV && !part->bytes;
+	unsigned int i;
+
+	p->work += 1 + part->nr_transfers + part->nr_groups;
+	for (i = 0; i < part->nr_groups && !empty; i++) {
+		p->work += group_work(part, part->groups[i].count);
+		if (p->work > MAX_WORK)
+			break;
+	}
+	if (p->work > MAX_WORK)
+		return lace_fail(p->err, LACE_ERR_INPUT,
+				 "the schedule expands to more than %llu edges",
+				 MAX_WORK);
+	return 0;
+}
+
 static const struct pairs *step_pairs(struct profiler *p,
 				      const struct lace_op *op,
 				      unsigned int step)
@@ -321,7 +343,7 @@ static const struct pairs *step_pairs(struct profiler *p,
 
 	p->nr_edges = 0;
 	for (i = 0; i < op->nr_parts; i++)
-		if (count_work(p, 1 + op->parts[i].nr_groups) ||
+		if (count_work(p, &op->parts[i]) ||
 		    lace_part_edges(&op->parts[i], step, take_edge, p))
 			return NULL;
 	merge_edges(p);
@@ -339,7 +361,8 @@ static int reserve_ops(struct profiler *p, unsigned int index, uint64_t rounds,
 
 	if (rounds > MAX_OPS || rounds * steps > MAX_OPS - demand->nr_ops)
 		return lace_fail(p->err, LACE_ERR_INPUT,
-				 "op %u (%s): repeat %" PRIu64 " x %" PRIu64 " steps: the plan gets more than %u ops",
+				 "op %u (%s): %" PRIu64 " rounds of %" PRIu64
+				 " steps: the plan gets more than %u ops",
 				 index, p->schedule->ops[index].name, rounds,
 				 steps, MAX_OPS);
 	need = demand->nr_ops + rounds * steps;
