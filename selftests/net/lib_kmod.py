@@ -144,6 +144,7 @@ def split(data):
     """(type, payload) of each attribute."""
     while len(data) >= 4:
         length, kind = struct.unpack_from("=HH", data)
+        assert length >= 4
         yield kind & NLA_TYPE, data[4:length]
         data = data[(length + 3) & ~3:]
 
@@ -255,7 +256,8 @@ class Netlink:
             return
         at = 4 if message.kind == NLMSG_DONE else 20
         if message.kind == NLMSG_ERROR and not message.flags & NLM_F_CAPPED:
-            at += struct.unpack_from("=I", message.body, 4)[0] - 16
+            length = struct.unpack_from("=I", message.body, 4)[0]
+            at += (length + 3 & ~3) - 16
         tlvs = dict(split(message.body[at:])) \
             if message.flags & NLM_F_ACK_TLVS else {}
         raise Refused(code, string(tlvs.get(1, b"")),
@@ -533,6 +535,7 @@ def main(*tests):
     print("KTAP version 1\n1..%d" % len(tests), flush=True)
     failed = 0
     for index, test in enumerate(tests, 1):
+        start = time.monotonic()
         name = test.__doc__.split("\n")[0].rstrip(".")
         try:
             test()
@@ -542,5 +545,5 @@ def main(*tests):
             print("not ok %d - %s" % (index, name))
             for line in traceback.format_exc().splitlines():
                 print("# " + line)
-            sys.stdout.flush()
+        print("# %.1f s" % (time.monotonic() - start), flush=True)
     sys.exit(1 if failed else 0)
