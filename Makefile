@@ -65,8 +65,11 @@ all_libs = $(pkg_libs) -lm -lpthread
 
 ifeq ($(V),0)
 Q := @
-say = @printf '  %-7s %s\n' '$(1)' '$@';
+# Not with make -s.
+say = $(if $(findstring s,$(firstword -$(MAKEFLAGS))),@,$(say_it))
+say_it = @printf '  %-7s %s\n' '$(1)' '$@';
 else
+Q :=
 say =
 endif
 
