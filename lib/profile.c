@@ -20,7 +20,7 @@
 #include <string.h>
 
 #define MAX_OPS (1u << 20)
-#define MAX_WORK (1ULL << 27)	/* edges looked at */
+#define MAX_WORK (1ULL << 29)	/* edges looked at */
 #define MAX_PAIRS (1u << 26)	/* kept, of all ops together */
 
 /* Below this many edges qsort() is faster than two passes over all nodes. */
@@ -308,7 +308,7 @@ static uint64_t group_work(const struct lace_part *part, uint64_t n)
 	case LACE_DOUBLE_TREE:
 		return 4 * n;
 	case LACE_HALVING_DOUBLING:
-		return 32 * n;
+		return n * (64 - __builtin_clzll(n));
 	default:
 		return part->steps ? n : n * n;
 	}

@@ -241,7 +241,7 @@ static void test_bombs(void)
 		"op 0 (x): 9007199254740992 rounds of 2 steps: the plan gets more than 1048576 ops");
 	text = make_all_to_all(30000, "\"bytes\":1");
 	test_refused("900 million edges", text, 2, 0,
-		     "the schedule expands to more than 134217728 edges");
+		     "the schedule expands to more than 536870912 edges");
 	free(text);
 	text = make_all_to_all(30000, "\"bytes\":0");
 	tap_check(!job_open(&job, text, 2) && !job.demand.ops[0].nr_pairs,
