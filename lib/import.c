@@ -24,6 +24,7 @@ static const struct format formats[] = {
 	{ .name = "kineto", .import = lace_import_kineto },
 	{ .name = "simai", .import = lace_import_simai, .one_file = true,
 	  .ranks = true },
+	{ .name = "aicb", .import = lace_import_aicb, .one_file = true },
 	{ .name = "goal", .import = lace_import_goal, .one_file = true },
 	{ .name = "msccl", .import = lace_import_msccl, .one_file = true,
 	  .bytes = true },

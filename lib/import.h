@@ -144,6 +144,7 @@ struct lace_comm {
 	unsigned int nr;
 	unsigned int *ranks;
 	bool ascending;
+	bool some_may_miss;	/* members that never call it are no error */
 	unsigned int list;	/* equal lists, equal numbers; in their order */
 };
 

@@ -125,7 +125,8 @@ static int attribute_bytes(const struct reader *reader, const char *name,
 				 text ? text : "");
 	if (!lace_torch_whole(attribute(reader, name),
 			      LACE_IMPORT_MAX_BYTES / size, bytes))
-		return fail_node(reader, "%s is not a whole number of at most %llu bytes",
+		return fail_node(reader,
+				 "%s is not a whole number of at most %llu bytes",
 				 name, LACE_IMPORT_MAX_BYTES);
 	*bytes *= size;
 	return 0;
@@ -143,7 +144,8 @@ static int read_bytes(const struct reader *reader, struct lace_torch_call *call)
 		return ret;
 	}
 	if (!tensor_bytes(beside_name(reader, -4), 0, &call->in_bytes))
-		return fail_node(reader, "the size of its tensors is not known, or above %llu bytes",
+		return fail_node(reader,
+				 "the size of its tensors is not known, or above %llu bytes",
 				 LACE_IMPORT_MAX_BYTES);
 	if (call->nr_out &&
 	    !tensor_bytes(reader->outputs, 0, &call->out_bytes))

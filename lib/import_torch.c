@@ -303,7 +303,8 @@ static int fill_collective(struct place *place,
 	call->bytes = from->in_bytes;
 	if (from->collective == LACE_ALL_GATHER) {
 		if (from->in_bytes > LACE_IMPORT_MAX_BYTES / nr)
-			return fail_call(place, "%" PRIu64 " bytes of each of %u ranks are out of range",
+			return fail_call(place, "%" PRIu64
+					 " bytes of each of %u ranks are out of range",
 					 from->in_bytes, nr);
 		call->bytes = from->in_bytes * nr;
 	}
