@@ -26,7 +26,7 @@
 
 #define GSO_S 0.0025
 #define GSO_MAX 65536
-#define GSO_MIN_FRAMES 4
+#define GSO_MIN_FRAMES 2
 #define BURST_S 0.010
 #define MTU_MIN 1280		/* IPv6 */
 #define MTU_MAX 65535
