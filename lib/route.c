@@ -346,8 +346,9 @@ static bool list_uncovered(struct lace_router *router, unsigned int kind)
 		router->routed[router->nr_routed++] = (struct lace_routed){
 			.pair = need->pair, .bits = need->bits };
 	}
-	qsort(router->routed, router->nr_routed, sizeof(*router->routed),
-	      order_routed);
+	if (router->nr_routed)
+		qsort(router->routed, router->nr_routed,
+		      sizeof(*router->routed), order_routed);
 	return true;
 }
 
