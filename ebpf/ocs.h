@@ -10,7 +10,7 @@
 #include <linux/bpf.h>
 #include <linux/types.h>
 
-#define OCS_LAYOUT 1
+#define OCS_LAYOUT 1U
 #define OCS_NAME_SIZE 32
 
 /* ocs_layout, one entry: written once when the maps are made. */
