@@ -134,6 +134,9 @@ bench: setup
 			echo "# $$bench" && $$bench; } || exit 1; \
 	done
 
+table: lib tools
+	$(Q)selftests/bench/table --rst
+
 lint:
 	+$(Q)selftests/run --only lint
 
@@ -165,6 +168,7 @@ help:
 	@echo 'make check              set up, build, run all tests (TESTS=PATTERN: some)'
 	@echo 'make demo               set up, build, show what LACE does'
 	@echo 'make bench              set up, build, run the benchmarks'
+	@echo 'make table              lace against symmetric, LLaMA-3.1 on 32 to 512 servers'
 	@echo 'make lint               the static checks only'
 	@echo 'make fuzz               build the fuzzers (build/fuzz/selftests/fuzz_*)'
 	@echo 'make setup              install packages, fetch kernels for virtual machines'
@@ -176,5 +180,5 @@ help:
 	@echo 'V=1                     show commands'
 
 FORCE:
-.PHONY: all lib ebpf tools tests kmods modules setup check demo bench lint fuzz \
+.PHONY: all lib ebpf tools tests kmods modules setup check demo bench table lint fuzz \
 	fuzzers install modules_install clean help FORCE

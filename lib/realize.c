@@ -18,6 +18,7 @@
 
 #define POINTS 4096
 #define TOPOLOGY_DROPS 64
+#define DROP_BUDGET 400000	/* nodes seen by searches of one topology */
 
 struct realizer {
 	struct lace_planner *planner;
@@ -404,8 +405,14 @@ static void try_cycles(struct realizer *r, const double *weight)
 /* Drops the lightest pairs one by one: what is small may be relayed. */
 static void try_drops(struct realizer *r, const double *weight)
 {
+	size_t work = (size_t)r->planner->nr_nodes * (r->planner->nr_pairs + 1) *
+		      (r->period->nr + 1);
+	unsigned int drops = work < DROP_BUDGET ? DROP_BUDGET / work : 1;
+
 	mask_required(r);
-	for (unsigned int drop = 0; drop < TOPOLOGY_DROPS; drop++) {
+	if (drops > TOPOLOGY_DROPS)
+		drops = TOPOLOGY_DROPS;
+	for (unsigned int drop = 0; drop < drops; drop++) {
 		unsigned int lightest = LACE_NONE;
 
 		try_relayed(r);

@@ -144,7 +144,8 @@ void lace_realize_polish(struct lace_router *router,
 	struct lace_planner *planner = router->planner;
 	struct polish p = { .router = router, .planner = planner,
 			    .period = period, .config = config };
-	size_t work = (size_t)(planner->nr_pairs + 1) * (period->nr + 1);
+	size_t work = (size_t)(planner->nr_pairs + 1) * (period->nr + 1) *
+		      (1 + planner->nr_nodes / 8);
 
 	if (config->cost == INFINITY ||
 	    (planner->simple && planner->cluster->relay != LACE_RELAY_DATA))

@@ -14,6 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Where data may be relayed the bounds are too loose to rule much out.  Once so
+ * many nodes have been seen by searches for routes, only the most promising
+ * starts of each prefix are realized.
+ */
+#define RELAY_BUDGET 1e7
+#define RELAY_STARTS 2
+
 struct memo {
 	struct lace_period period;
 	uint64_t hash;
@@ -26,6 +34,7 @@ struct segmenter {
 	struct lace_planner *planner;
 	unsigned int nr_ops;
 	double reconfig;
+	double budget;
 	struct memo *memos;
 	unsigned int nr_memos, max_memos;
 	unsigned int *slots, nr_slots;
@@ -152,6 +161,8 @@ static double memo_cost(struct segmenter *s, unsigned int index)
 
 	if (!memo->realized) {
 		memo->realized = true;
+		s->budget -= (double)s->planner->nr_pairs *
+			     s->planner->nr_nodes * (memo->period.nr + 1);
 		memo->config.count =
 			lace_planner_alloc(s->planner, s->planner->max_links,
 					   sizeof(*memo->config.count));
@@ -220,6 +231,10 @@ static void end_at(struct segmenter *s, unsigned int end, struct start *starts,
 	for (unsigned int i = 0; i < nr; i++) {
 		double total;
 
+		if (s->planner->cluster->relay == LACE_RELAY_DATA &&
+		    s->budget < 0 && i >= RELAY_STARTS &&
+		    s->cost[end] < INFINITY)
+			break;
 		if (starts[i].total >= s->cost[end] * (1 - 1e-12) ||
 		    starts[i].total == INFINITY)
 			break;
@@ -351,7 +366,8 @@ double lace_segment_bound(struct lace_planner *planner)
 {
 	struct segmenter s = { .planner = planner,
 			       .nr_ops = planner->demand->nr_ops,
-			       .reconfig = planner->cluster->reconfig_s };
+			       .reconfig = planner->cluster->reconfig_s,
+			       .budget = RELAY_BUDGET };
 	struct start *starts = lace_planner_alloc(planner, s.nr_ops,
 						  sizeof(*starts));
 	double bound = 0;
@@ -370,7 +386,8 @@ int lace_segment(struct lace_planner *planner, enum lace_split split,
 {
 	struct segmenter s = { .planner = planner,
 			       .nr_ops = planner->demand->nr_ops,
-			       .reconfig = planner->cluster->reconfig_s };
+			       .reconfig = planner->cluster->reconfig_s,
+			       .budget = RELAY_BUDGET };
 	struct start *starts;
 
 	*partition = (struct lace_partition){ 0 };
