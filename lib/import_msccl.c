@@ -379,11 +379,13 @@ static int end_gpu(struct reader *reader)
 					 reader->rank, reader->tbs[i].id);
 	for (i = 0; i < reader->nr_tbs; i++) {
 		const struct tb *tb = &reader->tbs[i];
-		const struct step *first = &reader->steps[tb->first_step];
 
-		for (k = 0; k < tb->nr_steps && !ret; k++)
-			ret = add_step(reader, &first[k],
-				       k ? &first[k - 1] : NULL, tb);
+		for (k = 0; k < tb->nr_steps && !ret; k++) {
+			const struct step *step =
+				&reader->steps[tb->first_step + k];
+
+			ret = add_step(reader, step, k ? step - 1 : NULL, tb);
+		}
 	}
 	return ret ? ret : lace_trace_finish_rank(&reader->trace, reader->rank,
 						  reader->err);

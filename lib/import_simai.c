@@ -18,6 +18,8 @@
 
 #define NR_COLUMNS 12
 #define BLANKS " \t\r\v\f"
+/* Of all ops together: what a short file may ask for. */
+#define MAX_GROUPS (1u << 26)
 
 enum where {
 	OVER_TP,
@@ -343,6 +345,7 @@ struct builder {
 	const struct reader *reader;
 	struct lace_schedule *schedule;
 	size_t room, zero_bytes, single_rank;
+	uint64_t nr_groups;
 	unsigned int *ranks;		/* of one group */
 	struct lace_error *err;
 };
@@ -393,6 +396,7 @@ static int fill_groups(struct builder *b, struct shape shape,
 
 static int add_entry(struct builder *b, const struct entry *entry)
 {
+	unsigned int nr_ops = b->schedule->nr_ops;
 	struct shape shape;
 	struct lace_op op;
 
@@ -411,7 +415,15 @@ static int add_entry(struct builder *b, const struct entry *entry)
 		lace_ops_free(&op);
 		return -1;
 	}
-	return lace_ops_append(b->schedule, &b->room, &op, b->err);
+	if (lace_ops_append(b->schedule, &b->room, &op, b->err))
+		return -1;
+	if (b->schedule->nr_ops > nr_ops)
+		b->nr_groups += b->reader->header.ranks / shape.nr;
+	if (b->nr_groups > MAX_GROUPS)
+		return lace_import_fail(b->err, b->reader->file, 0,
+					"more than %u groups in all ops",
+					MAX_GROUPS);
+	return 0;
 }
 
 static int build(struct builder *b)
