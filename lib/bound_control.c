@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define POINTS 2048
+#define BUSY 0.5		/* of the time of an op */
 
 struct crossing {
 	struct lace_planner *planner;
@@ -27,7 +28,10 @@ struct crossing {
 	unsigned int *first[2], *next[2];	/* vars out of, into a node */
 	unsigned int *component;	/* of each node */
 	unsigned int *away, *back;	/* hops to the nearest lane left over */
-	unsigned int *depth, *queue, *stamp, now;
+	unsigned int spare;		/* lanes left over, all in all */
+	bool *busy;			/* circuits of a var count as hops */
+	unsigned int *depth, *seen;
+	unsigned int *queue, nr_queue, *later, nr_later;
 	double *room, *load;		/* of each component */
 };
 
@@ -78,8 +82,11 @@ static bool prepare(struct crossing *x)
 	x->away = lace_planner_alloc(p, n, sizeof(unsigned int));
 	x->back = lace_planner_alloc(p, n, sizeof(unsigned int));
 	x->depth = lace_planner_alloc(p, n, sizeof(unsigned int));
-	x->queue = lace_planner_alloc(p, n, sizeof(unsigned int));
-	x->stamp = lace_planner_alloc(p, n, sizeof(unsigned int));
+	x->busy = lace_planner_alloc(p, x->counts->nr_vars, sizeof(bool));
+	/* A node waits at most twice, once for each level it is found on. */
+	x->queue = lace_planner_alloc(p, 2 * n, sizeof(unsigned int));
+	x->later = lace_planner_alloc(p, 2 * n, sizeof(unsigned int));
+	x->seen = lace_planner_alloc(p, 4 * n + 1, sizeof(unsigned int));
 	x->room = lace_planner_alloc(p, n, sizeof(double));
 	x->load = lace_planner_alloc(p, n, sizeof(double));
 	if (p->oom)
@@ -87,6 +94,7 @@ static bool prepare(struct crossing *x)
 	memset(x->first[0], 0xff, n * sizeof(unsigned int));
 	memset(x->first[1], 0xff, n * sizeof(unsigned int));
 	memset(x->component, 0xff, n * sizeof(unsigned int));
+	memset(x->depth, 0xff, n * sizeof(unsigned int));
 	for (unsigned int v = 0; v < x->counts->nr_vars; v++) {
 		unsigned int i = tail(x, v), j = head(x, v);
 
@@ -114,8 +122,10 @@ static void release(struct crossing *x)
 	free(x->away);
 	free(x->back);
 	free(x->depth);
+	free(x->busy);
 	free(x->queue);
-	free(x->stamp);
+	free(x->later);
+	free(x->seen);
 	free(x->room);
 	free(x->load);
 }
@@ -125,78 +135,118 @@ static unsigned int left(const struct crossing *x, unsigned int row)
 	return x->counts->size[row] - x->counts->used[row];
 }
 
-/* Hops over data circuits from each node to the nearest with a TX lane left
- * (way 1), or to each node from the nearest with an RX lane left (way 0).
+/*
+ * Distances, where a circuit that is not busy[] costs nothing: depth first
+ * within a level, then the next.  push() keeps a node that has come closer.
+ */
+static void push(struct crossing *x, unsigned int *hops, unsigned int node,
+		 unsigned int depth, bool next)
+{
+	if (hops[node] <= depth)
+		return;
+	hops[node] = depth;
+	if (next)
+		x->later[x->nr_later++] = node;
+	else
+		x->queue[x->nr_queue++] = node;
+}
+
+/* Takes up the next level; false if there is none. */
+static bool next_level(struct crossing *x, unsigned int *depth)
+{
+	unsigned int *swap = x->queue;
+
+	if (!x->nr_later)
+		return false;
+	x->queue = x->later;
+	x->later = swap;
+	x->nr_queue = x->nr_later;
+	x->nr_later = 0;
+	(*depth)++;
+	return true;
+}
+
+static void expand(struct crossing *x, unsigned int way, unsigned int *hops,
+		   unsigned int node, unsigned int depth)
+{
+	for (unsigned int v = x->first[way][node]; v != LACE_NONE;
+	     v = x->next[way][v])
+		push(x, hops, way ? tail(x, v) : head(x, v),
+		     depth + x->busy[v], x->busy[v]);
+}
+
+/* Busy circuits from each node to the nearest with a TX lane left (way 1), or to
+ * each node from the nearest with an RX lane left (way 0).
  */
 static void spread(struct crossing *x, unsigned int way, unsigned int *hops)
 {
-	unsigned int head_at = 0, tail_at = 0;
+	unsigned int depth = 0;
 
-	for (unsigned int i = 0; i < x->n; i++) {
-		hops[i] = LACE_NONE;
-		if (left(x, way ? i : x->n + i)) {
-			hops[i] = 0;
-			x->queue[tail_at++] = i;
+	memset(hops, 0xff, x->n * sizeof(*hops));
+	x->nr_queue = x->nr_later = 0;
+	for (unsigned int i = 0; i < x->n; i++)
+		if (left(x, way ? i : x->n + i))
+			push(x, hops, i, 0, false);
+	do {
+		while (x->nr_queue) {
+			unsigned int i = x->queue[--x->nr_queue];
+
+			if (hops[i] == depth)
+				expand(x, way, hops, i, depth);
 		}
-	}
-	while (head_at < tail_at) {
-		unsigned int i = x->queue[head_at++];
-
-		for (unsigned int v = x->first[way][i]; v != LACE_NONE;
-		     v = x->next[way][v]) {
-			unsigned int j = way ? tail(x, v) : head(x, v);
-
-			if (hops[j] != LACE_NONE)
-				continue;
-			hops[j] = hops[i] + 1;
-			x->queue[tail_at++] = j;
-		}
-	}
+	} while (next_level(x, &depth));
 }
 
-/* Data circuits that a message from src to dst crosses at least. */
+/* What a message from src to dst crosses at least: busy circuits, and price for
+ * lanes left over.
+ */
 static unsigned int crossings(struct crossing *x, unsigned int src,
-			      unsigned int dst)
+			      unsigned int dst, unsigned int price)
 {
-	unsigned int head_at = 0, tail_at = 0, limit = LACE_NONE;
+	unsigned int limit = LACE_NONE, depth = 0, nr = 0;
 
 	if (x->away[src] != LACE_NONE && x->back[dst] != LACE_NONE)
-		limit = x->away[src] + x->back[dst];
-	x->now++;
-	x->stamp[src] = x->now;
-	x->depth[src] = 0;
-	x->queue[tail_at++] = src;
-	while (head_at < tail_at) {
-		unsigned int i = x->queue[head_at++];
+		limit = x->away[src] + x->back[dst] + price;
+	x->nr_queue = x->nr_later = 0;
+	push(x, x->depth, src, 0, false);
+	x->seen[nr++] = src;
+	do {
+		while (x->nr_queue && depth < limit && x->depth[dst] > depth) {
+			unsigned int i = x->queue[--x->nr_queue];
+			unsigned int had = x->nr_later;
 
-		if (x->depth[i] + 1 >= limit)
-			break;
-		for (unsigned int v = x->first[0][i]; v != LACE_NONE;
-		     v = x->next[0][v]) {
-			unsigned int j = head(x, v);
-
-			if (x->stamp[j] == x->now)
+			if (x->depth[i] != depth)
 				continue;
-			x->stamp[j] = x->now;
-			x->depth[j] = x->depth[i] + 1;
-			if (j == dst)
-				return x->depth[j];
-			x->queue[tail_at++] = j;
+			x->seen[nr++] = i;
+			expand(x, 0, x->depth, i, depth);
+			while (had < x->nr_later)
+				x->seen[nr++] = x->later[had++];
 		}
-	}
+		if (depth >= limit || x->depth[dst] <= depth)
+			break;
+	} while (next_level(x, &depth));
+	if (x->depth[dst] < limit)
+		limit = x->depth[dst];
+	/* Whatever has a depth was seen, or still waits. */
+	while (x->nr_queue)
+		x->depth[x->queue[--x->nr_queue]] = LACE_NONE;
+	while (nr)
+		x->depth[x->seen[--nr]] = LACE_NONE;
+	x->depth[dst] = LACE_NONE;
 	return limit;
 }
 
-static double term_time(struct crossing *x, unsigned int term, double time)
+/* Size of all control messages of the term times what they cross, of each
+ * component; false if some message has no path.
+ */
+static bool add_messages(struct crossing *x, unsigned int term,
+			 unsigned int price)
 {
-	const struct lace_counts *c = x->counts;
 	const struct lace_kind *k =
 		&x->planner->kinds[x->period->terms[term].kind];
 
-	memset(x->load, 0, x->n * sizeof(*x->load));
-	for (size_t i = c->first[term]; i < c->first[term + 1]; i++)
-		x->load[x->component[tail(x, c->entries[i].var)]] +=
-			c->entries[i].time;
+	spread(x, 1, x->away);
+	spread(x, 0, x->back);
 	for (size_t i = 0; i < k->nr; i++) {
 		const struct lace_need *need = &k->needs[i];
 		const struct lace_between *p = &x->planner->pairs[need->pair];
@@ -204,15 +254,83 @@ static double term_time(struct crossing *x, unsigned int term, double time)
 
 		if (x->var[need->pair] != LACE_NONE)
 			continue;
-		hops = crossings(x, p->src, p->dst);
+		hops = crossings(x, p->src, p->dst, price);
 		if (hops == LACE_NONE)
-			return INFINITY;
+			return false;
 		x->load[x->component[p->src]] += hops * need->bits / x->rate;
 	}
+	return true;
+}
+
+/* Every data circuit busy, lanes left over free, component by component. */
+static double time_by_component(struct crossing *x, unsigned int term,
+				double time)
+{
+	const struct lace_counts *c = x->counts;
+
+	memset(x->load, 0, x->n * sizeof(*x->load));
+	memset(x->busy, true, c->nr_vars * sizeof(*x->busy));
+	for (size_t i = c->first[term]; i < c->first[term + 1]; i++)
+		x->load[x->component[tail(x, c->entries[i].var)]] +=
+			c->entries[i].time;
+	if (!add_messages(x, term, 0))
+		return INFINITY;
 	for (unsigned int i = 0; i < x->n; i++)
 		if (x->load[i] > time * x->room[i])
 			time = x->load[i] / x->room[i];
 	return time;
+}
+
+/* Circuits that the op fills are busy, others free; lanes left over have a
+ * price.
+ */
+static double time_at_price(struct crossing *x, unsigned int term, double time,
+			    unsigned int price)
+{
+	const struct lace_counts *c = x->counts;
+	double room = (double)price * x->spare, load = 0;
+
+	memset(x->load, 0, x->n * sizeof(*x->load));
+	memset(x->busy, false, c->nr_vars * sizeof(*x->busy));
+	for (size_t i = c->first[term]; i < c->first[term + 1]; i++) {
+		const struct lace_counts_entry *e = &c->entries[i];
+
+		if (e->time < BUSY * time * c->count[e->var])
+			continue;
+		x->busy[e->var] = true;
+		load += e->time;
+		room += c->count[e->var];
+	}
+	if (!add_messages(x, term, price))
+		return INFINITY;
+	for (unsigned int i = 0; i < x->n; i++)
+		load += x->load[i];
+	return load > time * room ? load / room : time;
+}
+
+static double term_time(struct crossing *x, unsigned int term, double time)
+{
+	static const unsigned int prices[] = { 1, 3, 7, 31 };
+	double best = time_by_component(x, term, time);
+
+	for (unsigned int p = 0; p < sizeof(prices) / sizeof(*prices); p++) {
+		double t = time_at_price(x, term, time, prices[p]);
+
+		best = t > best ? t : best;
+	}
+	return best;
+}
+
+/* Circuits that the lanes left over could make at most. */
+static unsigned int count_spare(const struct crossing *x)
+{
+	unsigned int tx = 0, rx = 0;
+
+	for (unsigned int i = 0; i < x->n; i++) {
+		tx += left(x, i);
+		rx += left(x, x->n + i);
+	}
+	return tx < rx ? tx : rx;
 }
 
 /* The least a point can cost: no T between it and the next takes fewer
@@ -224,8 +342,7 @@ static double point_cost(struct crossing *x, const double *time)
 	double cost = 0;
 
 	lace_counts_for(c, time, c->count);
-	spread(x, 1, x->away);
-	spread(x, 0, x->back);
+	x->spare = count_spare(x);
 	memset(x->room, 0, x->n * sizeof(*x->room));
 	for (unsigned int v = 0; v < c->nr_vars; v++) {
 		unsigned int a = left(x, c->vars[v].row[0]);
