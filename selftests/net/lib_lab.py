@@ -82,16 +82,19 @@ class Lab:
             source, "ping", "-c", "3", "-i", "0.2", "-W", "2", *options,
             target, check=False)
 
+    def lanes(self, node):
+        return json.loads(lacectl("-j", "-s", "-n", self.netns(node), "lane",
+                                  "show"))
+
     def lane(self, node, port, direction):
-        lanes = json.loads(lacectl("-j", "-s", "-n", self.netns(node), "lane",
-                                   "show"))
-        return [x for x in lanes if x["port"] == port and
+        return [x for x in self.lanes(node) if x["port"] == port and
                 x["dir"] == direction][0]["stats"]
 
-    def ocs_count(self, ocs, number):
+    def ocs_counts(self):
+        """{(OCS, input): counters}"""
         units = json.loads(lacectl("-j", "-s", "ocs", "show", self.name))
-        return [c for unit in units if unit["ocs"] == ocs
-                for c in unit["counters"] if c["input"] == number][0]
+        return {(unit["ocs"], c["input"]): c for unit in units
+                for c in unit["counters"]}
 
     def iperf(self, *flows, seconds=4):
         """Payload rates of flows (source, target, address, options...)."""
