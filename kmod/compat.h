@@ -8,8 +8,16 @@
 
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
+#include <net/netlink.h>
 #ifdef LACE_HAVE_gso_h
 #include <net/gso.h>
+#endif
+
+/* A policy of an older kernel refers to a range as if it could be written. */
+#ifdef LACE_HAVE_const_range
+#define lace_compat_range	const struct netlink_range_validation
+#else
+#define lace_compat_range	struct netlink_range_validation
 #endif
 
 static inline void lace_compat_lltx(struct net_device *dev)

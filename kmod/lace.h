@@ -44,6 +44,8 @@
 
 #include <linux/lace.h>
 
+#include "compat.h"
+
 struct lace_port;
 
 #define LACE_NO_NODE LACE_MAX_NODES	/* number of no node */
@@ -307,8 +309,8 @@ typedef int (*lace_nl_dump_fn)(struct sk_buff *skb,
 			       struct netlink_callback *cb,
 			       struct lace_device *lace, unsigned long *next);
 
-extern const struct netlink_range_validation lace_nl_ifindex_range;
-extern const struct netlink_range_validation lace_nl_node_range;
+extern lace_compat_range lace_nl_ifindex_range;
+extern lace_compat_range lace_nl_node_range;
 
 int lace_netlink_init(void);
 void lace_netlink_exit(void);

@@ -38,12 +38,12 @@ static_assert((int)LACE_A_PORT_IFNAME == IFNAME &&
 	      (int)LACE_A_SEGMENT_IFNAME == IFNAME);
 
 /* A range in a policy itself has 15 bits only. */
-const struct netlink_range_validation lace_nl_ifindex_range = {
+lace_compat_range lace_nl_ifindex_range = {
 	.min = 1,
 	.max = S32_MAX,
 };
 
-const struct netlink_range_validation lace_nl_node_range = {
+lace_compat_range lace_nl_node_range = {
 	.max = LACE_MAX_NODES - 1,
 };
 
