@@ -15,7 +15,7 @@ KERNELS = ("6.1", "6.12")
 # Folders of selftests whose tests run on the host, and in virtual machines.
 HOST = ("lint", "setup", "vm", "demo", "bench")
 GUEST = ("net", "ebpf")
-DEFAULT_SECONDS = 120
+DEFAULT_SECONDS = 240
 FUZZ_SECONDS = 10
 
 
