@@ -213,22 +213,19 @@ def control():
 def lace0_sees():
     """What is delivered is received by lace0, and nothing else is."""
     k0, k1 = LAB.nodes[:2]
-
-    def received():
-        return int(k1.run("cat", "/sys/class/net/lace0/statistics/rx_packets"))
-    before = received()
+    before = k1.received()
     injector = Injector(k1)
     injector.verdict(ip4(k0.v4, k1.v4))
     injector.verdict(ip4(k0.v4, k1.v4), source=STRANGER)
     injector.verdict(ip4(k0.v4, LAB.nodes[2].v4))
-    expect(received() == before + 1, received() - before)
+    expect(k1.received() == before + 1, k1.received() - before)
 
 
 def misrouted():
     """A circuit that leads elsewhere than the plan says delivers nothing."""
     k0, k1, k2 = LAB.nodes
     before = k2.stats(0, RX)
-    rx_before = k2.run("cat", "/sys/class/net/lace0/statistics/rx_packets")
+    rx_before = k2.received()
     LAB.cut(1, 0)
     LAB.join(0, 0, 2, 0)
     try:
@@ -236,8 +233,7 @@ def misrouted():
         after = k2.stats(0, RX)
         expect(after["unexpected"] >= before["unexpected"] + 3, after)
         expect(after["packets"] == before["packets"], after)
-        expect(k2.run("cat", "/sys/class/net/lace0/statistics/rx_packets") ==
-               rx_before, "lace0 received something")
+        expect(k2.received() == rx_before, "lace0 received something")
     finally:
         LAB.join(0, 0, 1, 0)
         LAB.join(1, 0, 2, 0)
@@ -287,15 +283,15 @@ def dead_port():
     """A lane whose port went away is dead, and one that comes back works."""
     k0, k1 = LAB.nodes[:2]
     before = k0.dev_stats()["tx_no_lane"]
-    k0.run("ip", "link", "set", "p0", "nomaster")
+    k0.ip("link", "set", "p0", "nomaster")
     k0.run("ping", "-c", "1", "-W", "1", k1.v4, check=False)
     expect(k0.dev_stats()["tx_no_lane"] > before, k0.dev_stats())
-    k0.run("ip", "link", "set", "p0", "master", "lace0")
+    k0.ip("link", "set", "p0", "master", "lace0")
     k0.run("ping", "-c", "1", "-W", "2", k1.v4)
-    k0.run("ip", "link", "set", "p0", "down")
+    k0.ip("link", "set", "p0", "down")
     k0.run("ping", "-c", "1", "-W", "1", k1.v4, check=False)
     expect(k0.stats(0, TX)["dropped"] > 0, k0.stats(0, TX))
-    k0.run("ip", "link", "set", "p0", "up")
+    k0.ip("link", "set", "p0", "up")
     k0.run("ping", "-c", "1", "-W", "2", k1.v4)
 
 

@@ -298,13 +298,24 @@ class Netlink:
 
 # Commands.
 
-def run(*command, check=True, netns=None, **more):
-    """Output of a command."""
+def load_module(path):
+    with open(path, "rb") as file:
+        if LIBC.syscall(313, file.fileno(), b"", 0):	# finit_module
+            raise OSError(ctypes.get_errno(), "load " + path)
+
+
+def unload_module(name):
+    if LIBC.syscall(176, name.encode(), os.O_NONBLOCK):	# delete_module
+        raise OSError(ctypes.get_errno(), "unload " + name)
+
+
+def run(*command, check=True, netns=None, commands=""):
+    """Output of a command, which may read commands."""
     if netns:
         command = ("ip", "netns", "exec", netns) + command
     done = subprocess.run(command, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False, text=True,
-                          stdin=subprocess.DEVNULL, **more)
+                          input=commands)
     if check and done.returncode:
         raise AssertionError("%s: status %d\n%s" % (
             " ".join(command), done.returncode, done.stdout))
@@ -352,8 +363,7 @@ def poll(condition, what, seconds=10):
 class Node:
     """A namespace with lace0 and ports p0, p1, ..."""
 
-    def __init__(self, lab, index, ports):
-        self.lab = lab
+    def __init__(self, index, ports):
         self.id = index
         self.netns = "k%d" % index
         self.ports = ports
@@ -366,6 +376,19 @@ class Node:
 
     def run(self, *command, **more):
         return run(*command, netns=self.netns, **more)
+
+    def ip(self, *arguments, **more):
+        return run("ip", "-n", self.netns, *arguments, **more)
+
+    def ip_batch(self, commands):
+        return self.ip("-batch", "-", commands="\n".join(commands))
+
+    def device(self):
+        """What ip says of lace0."""
+        return json.loads(self.ip("-s", "-j", "link", "show", "lace0"))[0]
+
+    def received(self):
+        return self.device()["stats64"]["rx"]["packets"]
 
     def description(self):
         """Attributes of NODE_SET, less the device."""
@@ -392,8 +415,7 @@ class Lab:
     SWITCH = "ksw"
 
     def __init__(self, nodes, ports, rate=None, mtu=1500, burst="128k"):
-        self.nodes = [Node(self, i, ports) for i in range(nodes)]
-        self.wired = {}
+        self.nodes = [Node(i, ports) for i in range(nodes)]
         self.rate = rate
         self.burst = burst
         self.mtu = mtu
@@ -410,42 +432,46 @@ class Lab:
         self.down()
 
     def up(self):
-        run("modprobe", "lace")
-        run("ip", "netns", "add", self.SWITCH)
+        run("modprobe", "-a", "lace", "veth")
+        names = [self.SWITCH] + [n.netns for n in self.nodes]
+        pairs = ["link add p%d netns %s address %s mtu %d type veth peer name "
+                 "s%dp%d netns %s mtu %d" % (
+                     p, n.netns, n.mac(p), self.mtu, n.id, p, self.SWITCH,
+                     self.mtu) for n in self.nodes for p in range(n.ports)]
+        run("ip", "-batch", "-", commands="\n".join(
+            ["netns add " + n for n in names]))
+        run("sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1",
+            netns=self.SWITCH)
+        run("ip", "-batch", "-", commands="\n".join(pairs))
+        far = ["s%dp%d" % (n.id, p) for n in self.nodes
+               for p in range(n.ports)]
+        run("ip", "-n", self.SWITCH, "-batch", "-",
+            commands="\n".join("link set %s up" % f for f in far))
+        run("tc", "-n", self.SWITCH, "-batch", "-",
+            commands="\n".join("qdisc add dev %s clsact" % f for f in far))
         for node in self.nodes:
             self.up_node(node)
 
     def up_node(self, node):
-        run("ip", "netns", "add", node.netns)
-        node.run("ip", "link", "set", "lo", "up")
-        node.run("ip", "link", "add", "lace0", "type", "lace")
-        for port in range(node.ports):
-            self.up_port(node, port)
-        node.run("ip", "link", "set", "lace0", "up")
-        node.run("ip", "address", "add", node.v4 + "/24", "dev", "lace0")
-        node.run("ip", "address", "add", node.v6 + "/64", "dev", "lace0",
-                 "nodad")
+        node.ip("link", "set", "lo", "up")
+        self.up_lace(node)
+        if self.rate:
+            run("tc", "-n", node.netns, "-batch", "-", commands="\n".join(
+                "qdisc add dev p%d root tbf rate %s burst %s latency 200ms" %
+                (p, self.rate, self.burst) for p in range(node.ports)))
+
+    def up_lace(self, node):
+        """lace0 with its ports and addresses, which knows all nodes."""
+        node.ip_batch(["link add lace0 type lace"] +
+                      ["link set p%d master lace0 up" % p
+                       for p in range(node.ports)] +
+                      ["link set lace0 up",
+                       "address add %s/24 dev lace0" % node.v4,
+                       "address add %s/64 dev lace0 nodad" % node.v6])
         node.netlink = Netlink(node.netns)
         node.netlink.set(DEV_SET, dev(), u16(3, node.id))
         for other in self.nodes:
             node.netlink.set(NODE_SET, dev(), other.description())
-
-    def up_port(self, node, port):
-        name, far = "p%d" % port, "s%dp%d" % (node.id, port)
-        run("ip", "link", "add", name, "netns", node.netns,
-            "address", node.mac(port), "mtu", str(self.mtu),
-            "type", "veth", "peer", "name", far, "netns", self.SWITCH,
-            "mtu", str(self.mtu))
-        node.run("ip", "link", "set", name, "master", "lace0", "up")
-        for command in (("sysctl", "-qw",
-                         "net.ipv6.conf.%s.disable_ipv6=1" % far),
-                        ("ip", "link", "set", far, "up"),
-                        ("tc", "qdisc", "add", "dev", far, "clsact")):
-            run(*command, netns=self.SWITCH)
-        if self.rate:
-            node.run("tc", "qdisc", "add", "dev", name, "root", "tbf",
-                     "rate", self.rate, "burst", self.burst, "latency",
-                     "200ms")
 
     def down(self):
         for node in self.nodes:
@@ -457,16 +483,20 @@ class Lab:
 
     def cut(self, source, source_port):
         """No light from this TX lane any more."""
-        succeeds("tc", "filter", "del", "dev",
-                 "s%dp%d" % (source, source_port), "ingress",
-                 netns=self.SWITCH)
+        succeeds("tc", "-n", self.SWITCH, "filter", "del", "dev",
+                 "s%dp%d" % (source, source_port), "ingress")
 
     def join(self, source, source_port, target, target_port):
         """Light from a TX lane to an RX lane, whatever any plan says."""
         self.cut(source, source_port)
-        run("tc", "filter", "add", "dev", "s%dp%d" % (source, source_port),
-            "ingress", "matchall", "action", "mirred", "egress", "redirect",
-            "dev", "s%dp%d" % (target, target_port), netns=self.SWITCH)
+        run("tc", "-n", self.SWITCH, *self.filter(source, source_port, target,
+                                                  target_port))
+
+    @staticmethod
+    def filter(source, source_port, target, target_port):
+        return ("filter add dev s%dp%d ingress matchall action mirred egress "
+                "redirect dev s%dp%d" % (source, source_port, target,
+                                         target_port)).split()
 
     def load(self, node, segment, circuits, routes=()):
         """One node's part of a segment: circuits and routes as in a plan."""
@@ -491,11 +521,10 @@ class Lab:
 
     def plan(self, segment, circuits, routes=()):
         """Wire the switch as the plan says, and have all nodes follow it."""
-        for node in self.nodes:
-            for port in range(node.ports):
-                self.cut(node.id, port)
-        for one in circuits:
-            self.join(*one)
+        run("tc", "-n", self.SWITCH, "-batch", "-", commands="\n".join(
+            ["filter del dev s%dp%d ingress" % (n.id, p) for n in self.nodes
+             for p in range(n.ports)] +
+            [" ".join(self.filter(*one)) for one in circuits]))
         for node in self.nodes:
             self.load(node, segment, circuits, routes)
         self.activate(segment)
