@@ -31,12 +31,7 @@ static void test_one(parse_fn *parse, const char *good,
 		tap_check(false, "\"%s\" is in the good text", bad->replace);
 		return;
 	}
-	/* Without the zero byte, so that a reader past the end is seen. */
-	char *copy = malloc(strlen(text) + !*text);
-
-	memcpy(copy, text, strlen(text));
-	accepted = !parse(copy, strlen(text), &err);
-	free(copy);
+	accepted = !parse(text, strlen(text), &err);
 	free(text);
 	if (!accepted)
 		snprintf(is, sizeof(is), "%u: %s", err.line, err.text);
@@ -57,13 +52,18 @@ void parse_test_bad(parse_fn *parse, const char *good,
 
 void parse_test_cut(parse_fn *parse, const char *good)
 {
-	const char *end = strrchr(good, '}');
+	size_t end = strrchr(good, '}') - good, len;
 	struct lace_error err;
 	bool all = true;
-	size_t len;
+	char *copy;
 
-	for (len = 0; len <= (size_t)(end - good); len++)
-		if (!parse(good, len, &err) || !err.line || !err.file[0])
+	for (len = 0; len <= end; len++) {
+		/* A block of that size, so that reading past it is seen. */
+		copy = malloc(len + !len);
+		memcpy(copy, good, len);
+		if (!parse(copy, len, &err) || !err.line || !err.file[0])
 			all = false;
+		free(copy);
+	}
 	tap_check(all, "cut off anywhere, it is refused with a line");
 }

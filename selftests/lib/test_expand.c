@@ -178,7 +178,7 @@ static void test_groups(void)
 	groups[0].count = 1;
 	groups[1].count = 1;
 	sent = run(&part, 0);
-	tap_check(!memcmp(&sent, &(struct sent){ 0 }, sizeof(sent)),
+	tap_check(same(&sent, 0, NULL),
 		  "a group of one sends nothing");
 }
 
@@ -306,7 +306,7 @@ static void test_uneven_steps(void)
 		  "smaller groups end earlier");
 	part.steps = false;
 	sent = run(&part, 1);
-	tap_check(!memcmp(&sent, &(struct sent){ 0 }, sizeof(sent)),
+	tap_check(same(&sent, 0, NULL),
 		  "a part without steps is over after the first");
 }
 

@@ -31,19 +31,18 @@ static mode_t default_mode(void)
 static int open_temporary(struct output *output, mode_t mode,
 			  struct lace_error *err)
 {
+	char *name;
 	int fd;
 
-	if (asprintf(&output->temporary, "%s.XXXXXX", output->target) < 0) {
-		output->temporary = NULL;
+	if (asprintf(&name, "%s.XXXXXX", output->target) < 0)
 		return lace_no_memory(err);
-	}
-	fd = mkstemp(output->temporary);
+	fd = mkstemp(name);
 	if (fd < 0) {
 		fail_errno(err, output->path);
-		free(output->temporary);
-		output->temporary = NULL;
+		free(name);
 		return -1;
 	}
+	output->temporary = name;
 	output->file = fdopen(fd, "w");
 	if (output->file && !fchmod(fd, mode))
 		return 0;
