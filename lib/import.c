@@ -68,11 +68,6 @@ int lace_import_grow(void *array, size_t *room, size_t need, size_t size,
 	return 0;
 }
 
-const char *lace_import_format(unsigned int index)
-{
-	return index < NR_FORMATS ? formats[index].name : NULL;
-}
-
 /* ---- from a trace to a schedule ---- */
 
 void lace_import_report_skipped(size_t zero_bytes, size_t barrier,
@@ -153,6 +148,19 @@ static const struct format *find_format(const char *name)
 	return NULL;
 }
 
+static int unknown_format(const char *name, struct lace_error *err)
+{
+	char known[128] = "";
+	size_t i, len = 0;
+
+	for (i = 0; i < NR_FORMATS; i++)
+		len += snprintf(known + len, sizeof(known) - len, " %s",
+				formats[i].name);
+	return lace_import_fail(err, NULL, 0,
+				"unknown format \"%.60s\" (known:%s)", name,
+				known);
+}
+
 static int check_spec(const struct lace_import *spec,
 		      const struct format *format, struct lace_error *err)
 {
@@ -221,9 +229,7 @@ int lace_import(const struct lace_import *spec, struct lace_schedule *schedule,
 	memset(err, 0, sizeof(*err));
 	memset(schedule, 0, sizeof(*schedule));
 	if (!format)
-		return lace_import_fail(err, NULL, 0,
-					"unknown format \"%.60s\"",
-					spec->format);
+		return unknown_format(spec->format, err);
 	ret = check_spec(spec, format, err);
 	if (ret)
 		return ret;

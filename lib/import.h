@@ -44,11 +44,6 @@ void lace_import_report_skipped(size_t zero_bytes, size_t barrier,
 int lace_import_grow(void *array, size_t *room, size_t need, size_t size,
 		     struct lace_error *err);
 
-/* Names of the formats that lace_import() knows, in the order of --help; NULL
- * past the last.
- */
-const char *lace_import_format(unsigned int index);
-
 /* ---- import_file.c: bytes of files, compressed or not ---- */
 
 struct lace_input;
