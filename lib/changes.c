@@ -29,6 +29,10 @@ struct maker {
 	bool emptied;		/* of the segments it has */
 };
 
+/**
+ * lace_changes_free() - free steps
+ * @changes: the steps, zeroed by this
+ */
 void lace_changes_free(struct lace_changes *changes)
 {
 	size_t i;

@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/**
+ * lace_rt_node_free() - free what a node holds
+ * @node: the node
+ */
 void lace_rt_node_free(struct lace_rt_node *node)
 {
 	free(node->prefixes);
@@ -17,6 +21,10 @@ void lace_rt_node_free(struct lace_rt_node *node)
 	node->nr_prefixes = 0;
 }
 
+/**
+ * lace_rt_segment_free() - free what a segment holds
+ * @segment: the segment
+ */
 void lace_rt_segment_free(struct lace_rt_segment *segment)
 {
 	free(segment->circuits);
@@ -27,6 +35,11 @@ void lace_rt_segment_free(struct lace_rt_segment *segment)
 	segment->nr_routes = 0;
 }
 
+/**
+ * lace_rt_nodes_free() - free a list of nodes
+ * @nodes: the list, may be NULL
+ * @nr: its length
+ */
 void lace_rt_nodes_free(struct lace_rt_node *nodes, size_t nr)
 {
 	size_t i;
@@ -36,6 +49,11 @@ void lace_rt_nodes_free(struct lace_rt_node *nodes, size_t nr)
 	free(nodes);
 }
 
+/**
+ * lace_rt_segments_free() - free a list of segments
+ * @segments: the list, may be NULL
+ * @nr: its length
+ */
 void lace_rt_segments_free(struct lace_rt_segment *segments, size_t nr)
 {
 	size_t i;
@@ -47,6 +65,13 @@ void lace_rt_segments_free(struct lace_rt_segment *segments, size_t nr)
 
 /* ---- order and equality ---- */
 
+/**
+ * lace_rt_prefix_compare() - the order of prefixes in a node
+ * @a: a prefix
+ * @b: another
+ *
+ * Return: negative, 0 or positive, as memcmp() does.
+ */
 int lace_rt_prefix_compare(const struct lace_rt_prefix *a,
 			   const struct lace_rt_prefix *b)
 {
@@ -77,6 +102,10 @@ static int compare_routes(const void *a, const void *b)
 	return x->from != y->from ? x->from - y->from : x->to - y->to;
 }
 
+/**
+ * lace_rt_node_sort() - bring a node's prefixes into order
+ * @node: the node
+ */
 void lace_rt_node_sort(struct lace_rt_node *node)
 {
 	if (node->nr_prefixes)
@@ -84,6 +113,10 @@ void lace_rt_node_sort(struct lace_rt_node *node)
 		      sizeof(*node->prefixes), compare_prefixes);
 }
 
+/**
+ * lace_rt_segment_sort() - bring circuits and routes into order
+ * @segment: the segment
+ */
 void lace_rt_segment_sort(struct lace_rt_segment *segment)
 {
 	if (segment->nr_circuits)
@@ -94,6 +127,13 @@ void lace_rt_segment_sort(struct lace_rt_segment *segment)
 		      sizeof(*segment->routes), compare_routes);
 }
 
+/**
+ * lace_rt_node_equal() - whether two nodes are the same
+ * @a: a node, sorted
+ * @b: another
+ *
+ * Return: true if number, prefixes and ports are.
+ */
 bool lace_rt_node_equal(const struct lace_rt_node *a,
 			const struct lace_rt_node *b)
 {
@@ -125,6 +165,13 @@ static bool route_equal(const struct lace_rt_route *a,
 	       a->next == b->next;
 }
 
+/**
+ * lace_rt_segment_equal() - whether two segments are the same
+ * @a: a segment, sorted
+ * @b: another
+ *
+ * Return: true if number, circuits and routes are.
+ */
 bool lace_rt_segment_equal(const struct lace_rt_segment *a,
 			   const struct lace_rt_segment *b)
 {
@@ -205,6 +252,13 @@ no_address:
 			 text);
 }
 
+/**
+ * lace_rt_prefix_format() - write a prefix
+ * @prefix: the prefix
+ * @text: filled, as "10.77.0.1/32"
+ *
+ * Return: @text.
+ */
 const char *lace_rt_prefix_format(const struct lace_rt_prefix *prefix,
 				  char text[LACE_RT_PREFIX_SIZE])
 {
@@ -254,6 +308,13 @@ int lace_mac_parse(const char *text, uint8_t mac[6], struct lace_error *err)
 	return 0;
 }
 
+/**
+ * lace_mac_format() - write a MAC address
+ * @mac: the address
+ * @text: filled, as "02:00:00:00:00:01"
+ *
+ * Return: @text.
+ */
 const char *lace_mac_format(const uint8_t mac[6], char text[LACE_MAC_SIZE])
 {
 	snprintf(text, LACE_MAC_SIZE, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0],

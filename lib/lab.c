@@ -219,22 +219,47 @@ void lace_lab_close(struct lace_lab *lab)
 	free(lab);
 }
 
+/**
+ * lace_lab_cluster() - the cluster that a lab was made of
+ * @lab: the lab
+ *
+ * Return: the cluster, which is the lab's.
+ */
 const struct lace_cluster *lace_lab_cluster(const struct lace_lab *lab)
 {
 	return &lab->cluster;
 }
 
+/**
+ * lace_lab_switch_s() - how long the OCS of a lab takes to switch
+ * @lab: the lab
+ *
+ * Return: seconds.
+ */
 double lace_lab_switch_s(const struct lace_lab *lab)
 {
 	return lab->switch_s;
 }
 
+/**
+ * lace_lab_client() - a way to the module of a node
+ * @lab: the lab
+ * @node: number of the node in the cluster
+ *
+ * Return: a client that is the lab's: not to be closed.
+ */
 struct lace_client *lace_lab_client(const struct lace_lab *lab,
 				    unsigned int node)
 {
 	return lab->nodes[node].client;
 }
 
+/**
+ * lace_lab_device() - what the lace devices of a lab are called
+ * @lab: the lab
+ *
+ * Return: the name, which is the lab's.
+ */
 const char *lace_lab_device(const struct lace_lab *lab)
 {
 	return lab->device;

@@ -22,6 +22,14 @@
 #define FORMAT "lace-macs/1"
 #define LAB_FORMAT "lace-lab/1"
 
+/**
+ * lace_macs_init() - begin with hosts of which nothing is known
+ * @cluster: the cluster of the hosts
+ * @macs: filled, for lace_macs_free()
+ * @err: filled on failure
+ *
+ * Return: 0 or -1.
+ */
 int lace_macs_init(const struct lace_cluster *cluster, struct lace_macs *macs,
 		   struct lace_error *err)
 {
@@ -30,6 +38,10 @@ int lace_macs_init(const struct lace_cluster *cluster, struct lace_macs *macs,
 	return macs->hosts ? 0 : lace_no_memory(err);
 }
 
+/**
+ * lace_macs_free() - free what is known of the hosts
+ * @macs: as lace_macs_init() made it, or zeroed
+ */
 void lace_macs_free(struct lace_macs *macs)
 {
 	unsigned int i;

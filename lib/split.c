@@ -17,6 +17,10 @@ struct splitter {
 	struct lace_error *err;
 };
 
+/**
+ * lace_rt_state_free() - free what a state holds
+ * @state: the state, zeroed by this
+ */
 void lace_rt_state_free(struct lace_rt_state *state)
 {
 	lace_rt_nodes_free(state->nodes, state->nr_nodes);
