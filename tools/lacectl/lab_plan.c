@@ -518,14 +518,18 @@ void lab_script_switch_tc(FILE *out, const struct lab *lab, bool fair)
 }
 
 /* IPv6 stays off on lanes, which carry the module's frames only; on traffic
- * that comes in one way only, rp_filter would drop everything.
+ * that comes in one way only, rp_filter would drop everything.  Segments that
+ * took different lanes overtake each other by a GSO packet or two: TCP is told
+ * to wait that long before it takes them for lost, as with any striping.
  */
 void lab_sysctls_lanes(FILE *out, const struct lab *lab)
 {
 	fputs("net.ipv6.conf.default.disable_ipv6=1\n"
 	      "net.ipv4.conf.all.rp_filter=0\n"
 	      "net.ipv4.conf.default.rp_filter=0\n"
-	      "net.ipv4.tcp_slow_start_after_idle=0\n", out);
+	      "net.ipv4.tcp_slow_start_after_idle=0\n"
+	      "net.ipv4.tcp_recovery=0\n"
+	      "net.ipv4.tcp_reordering=64\n", out);
 	for (unsigned int i = 0; i < lab->option->nr_sysctls; i++)
 		fprintf(out, "%s\n", lab->option->sysctls[i]);
 }
