@@ -15,7 +15,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
-from lib_kmod import (DEV_GET, LANE_GET, Lab, Netlink, dev, expect,  # noqa: E402
+from lib_kmod import (DEV_GET, LANE_GET, RX, Lab, Netlink, dev, expect,  # noqa: E402
                       inside, load_module, main, poll, run, succeeds,
                       unload_module)
 
@@ -91,8 +91,9 @@ def unload():
                 load_module("/tmp/lace.ko")
                 new_devices(lab)
                 flows(traffic)
-            stats = lab.nodes[1].stats(0, 1)
-            expect(stats["packets"], stats)
+            # A flow of datagrams keeps to one lane: some lane has them.
+            poll(lambda: any(lab.nodes[1].stats(port, RX)["packets"]
+                             for port in (0, 1)), "packets arrive")
 
 
 def namespaces():
@@ -210,5 +211,4 @@ def full():
         expect(len(node.netlink.dump(LANE_GET)) == 64, "lanes")
 
 
-main(*[t for t in (ports, mtu, full, devices, dumps, namespaces, unload)
-       if not os.environ.get("LACE_ONLY") or t.__name__ in os.environ["LACE_ONLY"]])
+main(ports, mtu, full, devices, dumps, namespaces, unload)

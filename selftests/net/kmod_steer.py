@@ -1,0 +1,181 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Steering: the built-in policy, and programs given by file descriptor.
+
+    k0 ====> k1		lanes of ports 0 and 1; k1 ----> k0 port 0
+
+Programs are written in instructions, so that nothing has to be compiled.
+"""
+
+import ctypes
+import os
+import struct
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.dont_write_bytecode = True
+from lib_kmod import (DEV_GET, DEV_SET, LIBC, TX, Lab, Refused,  # noqa: E402
+                      dev, expect, iperf, main, s32)
+
+LAB = Lab(2, 2)
+CIRCUITS = [[0, 0, 1, 0], [0, 1, 1, 1], [1, 0, 0, 0]]
+SYS_BPF, BPF_PROG_LOAD = 321, 5
+SOCKET_FILTER, SCHED_CLS = 1, 3
+R0, R1, R2 = 0, 1, 2
+CB = 48		# of struct __sk_buff
+
+
+def instruction(code, target=0, source=0, offset=0, value=0):
+    return struct.pack("=BBhi", code, source << 4 | target, offset, value)
+
+
+def mov(target, value):
+    return instruction(0xb7, target, value=value)
+
+
+def load(target, word):
+    """target = context word"""
+    return instruction(0x61, target, R1, CB + 4 * word)
+
+
+EXIT = instruction(0x95)
+
+
+def jump_if_not(target, value, count):
+    return instruction(0x55, target, offset=count, value=value)
+
+
+def program(*instructions, kind=SOCKET_FILTER):
+    """File descriptor of a program that the kernel took."""
+    code = ctypes.create_string_buffer(b"".join(instructions))
+    licence = ctypes.create_string_buffer(b"GPL")
+    log = ctypes.create_string_buffer(1 << 16)
+    attributes = struct.pack("=IIQQIIQ", kind, len(instructions),
+                             ctypes.addressof(code),
+                             ctypes.addressof(licence), 1, len(log),
+                             ctypes.addressof(log)) + bytes(80)
+    buffer = ctypes.create_string_buffer(attributes)
+    fd = LIBC.syscall(SYS_BPF, BPF_PROG_LOAD, buffer, len(attributes))
+    expect(fd >= 0, log.value.decode())
+    return fd
+
+
+def steer(fd):
+    LAB.nodes[0].netlink.set(DEV_SET, dev(), s32(5, fd))
+
+
+def packets():
+    """Packets sent on each lane by what is done until it is called."""
+    return [LAB.nodes[0].stats(port, TX)["packets"] for port in (0, 1)]
+
+
+def ping(count=10):
+    """How many packets each lane got of a ping."""
+    before = packets()
+    LAB.nodes[0].run("ping", "-c", str(count), "-i", "0.05", "-W", "2",
+                     LAB.nodes[1].v4)
+    return [b - a for a, b in zip(before, packets())]
+
+
+def with_program(fd, action):
+    try:
+        steer(fd)
+        return action()
+    finally:
+        steer(-1)
+        os.close(fd)
+
+
+def spread():
+    """Without a program, a TCP flow uses all lanes, a flow of datagrams one."""
+    before = packets()
+    iperf(LAB.nodes[0], LAB.nodes[1], LAB.nodes[1].v4, seconds=2)
+    sent = [b - a for a, b in zip(before, packets())]
+    expect(min(sent) > max(sent) * 0.3, sent)
+    sent = ping()
+    expect(sorted(sent) == [0, 10], sent)
+
+
+def picks():
+    """A program picks the lane by its index."""
+    for lane in (0, 1):
+        sent = with_program(program(mov(R0, lane), EXIT), ping)
+        expect(sent[lane] >= 10 and not sent[1 - lane], sent)
+
+
+def out_of_range():
+    """An answer out of range is counted and the built-in policy decides."""
+    for answer in (2, 1000, -1):
+        before = LAB.nodes[0].dev_stats()["steer_bad"]
+        sent = with_program(program(mov(R0, answer), EXIT), ping)
+        expect(sorted(sent) == [0, 10], sent)
+        after = LAB.nodes[0].dev_stats()["steer_bad"]
+        expect(after == before + 10, (before, after))
+
+
+def context():
+    """A program sees lanes, ports, next hop, built-in choice and segment."""
+    words = ((0, 2), (1, 3), (2, 1), (4, 7))
+    tests = b"".join(load(R2, word) + jump_if_not(R2, value, 2 * (3 - i) + 2)
+                     for i, (word, value) in enumerate(words))
+    tests = [tests[i:i + 8] for i in range(0, len(tests), 8)]
+    sent = with_program(program(*tests, mov(R0, 1), EXIT, mov(R0, 9), EXIT),
+                        ping)
+    expect(sent == [0, 10], sent)
+    before = ping()
+    sent = with_program(program(load(R0, 3), EXIT), ping)
+    expect(sent == before, (before, sent))
+
+
+def one_lane():
+    """A program runs also where there is one lane only."""
+    k1 = LAB.nodes[1]
+    fd = program(mov(R0, 5), EXIT)
+    k1.netlink.set(DEV_SET, dev(), s32(5, fd))
+    os.close(fd)
+    k1.run("ping", "-c", "3", "-i", "0.05", "-W", "2", LAB.nodes[0].v4)
+    expect(k1.dev_stats()["steer_bad"] == 3, k1.dev_stats())
+    k1.netlink.set(DEV_SET, dev(), s32(5, -1))
+
+
+def dead_lane():
+    """A lane whose port is down is not offered."""
+    k0 = LAB.nodes[0]
+    k0.ip("link", "set", "p1", "down")
+    sent = with_program(program(load(R2, 1), jump_if_not(R2, 1, 2),
+                                mov(R0, 0), EXIT, mov(R0, 9), EXIT), ping)
+    k0.ip("link", "set", "p1", "up")
+    expect(sent == [10, 0] and k0.dev_stats()["steer_bad"] == STEER_BAD,
+           sent)
+
+
+def shown():
+    """The program in force is shown by its number, and refused if no filter."""
+    netlink = LAB.nodes[0].netlink
+
+    def number():
+        return netlink.get(DEV_GET, dev()).get("steer_prog_id")
+    expect(number() is None, number())
+    fd = program(mov(R0, 0), EXIT)
+    steer(fd)
+    expect(number(), "no number")
+    with open("/proc/self/fdinfo/%d" % fd, encoding="ascii") as info:
+        expect("prog_id:\t%d\n" % number() in info.read(), number())
+    other = program(mov(R0, 0), EXIT, kind=SCHED_CLS)
+    try:
+        steer(other)
+    except Refused as refused:
+        expect("SOCKET_FILTER" in refused.message, refused)
+    else:
+        raise AssertionError("a program of another type was taken")
+    expect(number(), "the program in force is gone")
+    steer(-1)
+    expect(number() is None, number())
+    os.close(fd)
+    os.close(other)
+
+
+with LAB:
+    LAB.plan(7, CIRCUITS)
+    STEER_BAD = 30		# of out_of_range(), whose answers are bad
+    main(spread, picks, out_of_range, context, one_lane, dead_lane, shown)
