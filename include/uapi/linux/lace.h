@@ -23,7 +23,9 @@
 
 /* Commands.  GET answers one object, or all of them as a dump.  A dump takes
  * LACE_A_*_IFINDEX or _IFNAME to restrict it to one device.  Every change is
- * announced on the "monitor" group by the *_NTF command of its object.
+ * announced on the "monitor" group by the *_NTF command of its object; of a
+ * segment with its number and whether it is active only.  An object is never
+ * split over messages: one may be of up to 200 KiB.
  */
 enum lace_cmd {
 	LACE_CMD_UNSPEC,
@@ -131,7 +133,9 @@ enum lace_attr_lane {
 	LACE_A_LANE_IFINDEX,	/* u32, lace device */
 	LACE_A_LANE_IFNAME,	/* string, lace device */
 	LACE_A_LANE_PORT,	/* u8, local port number */
-	LACE_A_LANE_PORT_IFINDEX,	/* u32, local port's device */
+	LACE_A_LANE_PORT_IFINDEX,	/* u32, local port's device; absent
+					 * in the notification of its end
+					 */
 	LACE_A_LANE_DIR,	/* u8, enum lace_dir */
 	LACE_A_LANE_PEER,	/* u16, node at the far end */
 	LACE_A_LANE_PEER_PORT,	/* u8, its port */
