@@ -12,18 +12,11 @@
 #include <string.h>
 
 #include "lace.h"
+#include "tap.h"
 
 #define NODES 4
 #define OPS 5
 #define RATE 1e9
-
-static unsigned int nr_tests, nr_failed;
-
-static void check(bool passed, const char *name)
-{
-	printf("%sok %u - %s\n", passed ? "" : "not ", ++nr_tests, name);
-	nr_failed += !passed;
-}
 
 /* ---- instances ---- */
 
@@ -357,7 +350,7 @@ int main(int argc, char **argv)
 	struct tally lace = { 0 }, symmetric = { 0 };
 	static struct instance in;
 
-	printf("TAP version 13\n1..7\n");
+	tap_plan(7);
 	for (uint64_t seed = first; seed < first + nr; seed++) {
 		double l, s;
 
@@ -375,16 +368,16 @@ int main(int argc, char **argv)
 	printf("# lace: %u, %u, %.6f; symmetric: %u, %u, %.6f\n",
 	       lace.feasible, lace.single, lace.worst, symmetric.feasible,
 	       symmetric.single, symmetric.worst);
-	check(lace.single && symmetric.single && nr < 2 * lace.feasible,
+	tap_check(lace.single && symmetric.single && nr < 2 * lace.feasible,
 	      "the instances are worth something");
-	check(!lace.wrong_answer && !symmetric.wrong_answer,
+	tap_check(!lace.wrong_answer && !symmetric.wrong_answer,
 	      "feasible if and only if there is a plan, never below the optimum");
-	check(!lace.not_optimal, "lace is optimal for one op");
-	check(!symmetric.not_optimal, "symmetric is optimal for one op");
-	check(!lace.not_close && !symmetric.not_close,
-	      "within 1 % for several ops");
-	check(!lace.bound_above && !symmetric.bound_above,
+	tap_check(!lace.not_optimal, "lace is optimal for one op");
+	tap_check(!symmetric.not_optimal, "symmetric is optimal for one op");
+	tap_check(!lace.not_close && !symmetric.not_close,
+	      "within 1 %% for several ops");
+	tap_check(!lace.bound_above && !symmetric.bound_above,
 	      "no bound above the optimum");
-	check(!lace.slower_than_symmetric, "lace is never slower than symmetric");
-	return nr_failed != 0;
+	tap_check(!lace.slower_than_symmetric, "lace is never slower than symmetric");
+	return tap_end();
 }

@@ -12,16 +12,9 @@
 #include <string.h>
 
 #include "lace.h"
+#include "tap.h"
 
 #define OPS 8
-
-static unsigned int nr_tests, nr_failed;
-
-static void check(bool passed, const char *name)
-{
-	printf("%sok %u - %s\n", passed ? "" : "not ", ++nr_tests, name);
-	nr_failed += !passed;
-}
 
 static uint64_t state;
 
@@ -201,7 +194,7 @@ int main(int argc, char **argv)
 	struct tally tally = { 0 };
 	static struct instance in;
 
-	printf("TAP version 13\n1..5\n");
+	tap_plan(5);
 	for (uint64_t seed = first; seed < first + nr; seed++) {
 		double lace, symmetric;
 
@@ -217,10 +210,10 @@ int main(int argc, char **argv)
 		free_instance(&in);
 	}
 	printf("# %u instances, %u plans\n", nr, tally.feasible);
-	check(tally.feasible > nr, "more than half the plans exist");
-	check(!tally.broken, "every plan is one");
-	check(!tally.bound_above, "no bound is above its plan");
-	check(!tally.slower, "lace is never slower than symmetric");
-	check(!tally.different, "the same bytes on every run");
-	return nr_failed != 0;
+	tap_check(tally.feasible > nr, "more than half the plans exist");
+	tap_check(!tally.broken, "every plan is one");
+	tap_check(!tally.bound_above, "no bound is above its plan");
+	tap_check(!tally.slower, "lace is never slower than symmetric");
+	tap_check(!tally.different, "the same bytes on every run");
+	return tap_end();
 }
