@@ -269,6 +269,7 @@ static bool nested(struct lace_counts *c, struct sink *sink)
 	for (unsigned int v = 0; v < c->nr_vars; v++)
 		c->base[v] = 1;
 	nest(c, sink, 0, 0);
+	sink->time = NULL;
 	return c->nodes < NODE_BUDGET;
 }
 

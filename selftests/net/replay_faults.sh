@@ -48,8 +48,11 @@ dark_lane_is_named() {
 	wait "$pid"
 	status=$?
 	cat "$work/err"
-	[ "$status" = 1 ] && grep -Eq '^lace-replay: gpu[012] -> gpu[012]: op 0 \(all\): [0-9]+ of [0-9]+ bytes (sent|received), no progress for 3 s$' \
-		"$work/err" && ! pgrep lace-replay
+	local where='gpu[012] -> gpu[012]: op 0 \(all\)'
+	local what='[0-9]+ of [0-9]+ bytes (sent|received), no progress for 3 s'
+	[ "$status" = 1 ] &&
+		grep -Eq "^lace-replay: $where: $what\$" "$work/err" &&
+		! pgrep lace-replay
 }
 
 another_schedule() {
