@@ -9,10 +9,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +44,21 @@ int lab_state_make(const char *name, struct lace_error *err)
 				 name, path, name);
 	return lace_fail(err, LACE_ERR_SYSTEM, "cannot make %s: %s", path,
 			 strerror(errno));
+}
+
+int lab_state_lock(const char *name, int *fd, struct lace_error *err)
+{
+	struct stat st = {};
+	char path[PATH_MAX];
+
+	lab_state_path(name, NULL, path, sizeof(path));
+	*fd = open(path, O_RDONLY | O_DIRECTORY);
+	if (*fd >= 0 && !flock(*fd, LOCK_EX) && !fstat(*fd, &st) && st.st_nlink)
+		return 0;
+	if (*fd >= 0)
+		close(*fd);
+	return lace_fail(err, LACE_ERR_ANSWER, "there is no lab %s (any more)",
+			 name);
 }
 
 int lab_state_remove(const char *name, struct lace_error *err)

@@ -18,6 +18,11 @@ void lab_state_path(const char *name, const char *file, char *path,
 		    size_t size);
 /* LACE_ERR_ANSWER if there is such a lab already. */
 int lab_state_make(const char *name, struct lace_error *err);
+/* Takes the lab for oneself, waiting for who has it; close(*fd) gives it up.
+ * Programs that we start inherit *fd: one that outlives us keeps the lab.
+ * LACE_ERR_ANSWER if the lab has gone meanwhile.
+ */
+int lab_state_lock(const char *name, int *fd, struct lace_error *err);
 /* Namespaces first, then the rest. */
 int lab_state_write(const struct lab *lab, const char *cluster_path,
 		    struct lace_error *err);

@@ -6,7 +6,9 @@
  *
  * The state folder is made first and removed last, and the list of namespaces
  * in it is complete before the first of them exists: so a lab that died half
- * built is taken down by the same code as a whole one.  All interfaces are in
+ * built is taken down by the same code as a whole one.  The folder is locked
+ * meanwhile, also by the commands that run: one that outlives a lacectl that was
+ * killed would go on building behind the back of "lab down".  All interfaces are in
  * the lab's namespaces from the start and go with them.  Signals that would end
  * us are held back while we build; the command that runs then gets them and
  * fails, and that takes the lab down.
@@ -21,6 +23,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct builder {
 	const struct lab *lab;
@@ -311,9 +314,11 @@ static int build_or_nothing(struct builder *b, const char *cluster_path,
 {
 	const char *name = b->lab->option->name;
 	struct lace_error down = {};
-	int ret;
+	int ret, lock;
 
 	ret = lab_state_make(name, err);
+	if (!ret)
+		ret = lab_state_lock(name, &lock, err);
 	if (ret)
 		return ret;
 	/* Before the list is written, so that going down touches nothing. */
@@ -324,6 +329,7 @@ static int build_or_nothing(struct builder *b, const char *cluster_path,
 		ret = build(b, err);
 	if (!ret && signal_is_held())
 		ret = lace_fail(err, LACE_ERR_SYSTEM, "interrupted");
+	close(lock);
 	if (ret && lab_down(name, b->report, &down))
 		fprintf(b->report, "and it cannot be taken down: %s\n",
 			down.text);
@@ -397,13 +403,17 @@ int lab_down(const char *name, FILE *report, struct lace_error *err)
 {
 	char **list = NULL;
 	size_t nr = 0;
-	int ret;
+	int ret, lock;
 
 	ret = lab_state_check(name, err);
 	if (!ret)
-		ret = lab_state_namespaces(name, &list, &nr, err);
+		ret = lab_state_lock(name, &lock, err);
+	if (ret)
+		return ret;
+	ret = lab_state_namespaces(name, &list, &nr, err);
 	if (!ret)
 		ret = take_down(name, list, nr, report, err);
 	lab_state_free_namespaces(list, nr);
+	close(lock);
 	return ret;
 }
