@@ -3,7 +3,8 @@
 """What a port takes from the fibre, frame by frame: who it must be from, whom it
 must be for, and which counter tells of those that were not.
 
-    k0 ----> k1 ----> k2 ----> k0	one lane each; all other pairs relayed
+    k0 ----> k1 ----> k2 ----> k0	ports 0; all other pairs are relayed, but
+	     k1 <---- k2		ports 1
 
 Frames are written by hand and sent from the switch into a port.
 """
@@ -20,7 +21,7 @@ from lib_kmod import (NODE_SET, RX, SEGMENT_ACTIVATE, TX,
                       node_port, poll, prefix, ring, u16,
                       u32)  # noqa: E402
 
-LAB = Lab(3, 1)
+LAB = Lab(3, 2)
 IPV4, IPV6, ARP, LLDP = 0x0800, 0x86dd, 0x0806, 0x88cc
 FAULTS = ("unexpected", "misaddressed", "spoofed", "hop_limit", "malformed")
 STRANGER = "02:aa:aa:aa:aa:aa"
@@ -94,11 +95,13 @@ def accepted():
         ("padded", dict(payload=ip4(k0.v4, k1.v4, payload=b"") + bytes(26)),
          {"packets"}),
         ("last hop", dict(payload=ip4(k0.v4, k1.v4, ttl=1)), {"packets"}),
-        ("relayed to here", dict(payload=ip4(k2.v4, k1.v4)), {"packets"}),
         ("to be relayed", dict(payload=ip4(k0.v4, k2.v4)),
          {"packets", "relay_packets"}),
         ("to be relayed, IPv6", dict(payload=ip6(k0.v6, k2.v6), kind=IPV6),
          {"packets", "relay_packets"}),
+    ])
+    table(k2, [
+        ("relayed to here", dict(payload=ip4(k0.v4, k2.v4)), {"packets"}),
     ])
 
 
@@ -159,6 +162,8 @@ def addresses():
     table(k1, [
         ("no node", dict(payload=ip4("10.78.0.1", k1.v4)), {"spoofed"}),
         ("itself", dict(payload=ip4(k1.v4, k1.v4)), {"spoofed"}),
+        ("comes in on another lane", dict(payload=ip4(k2.v4, k1.v4)),
+         {"spoofed"}),
         ("to no node", dict(payload=ip4(k0.v4, "10.78.0.1")),
          {"misaddressed"}),
         ("to multicast", dict(payload=ip4(k0.v4, "224.0.0.1")),
@@ -296,6 +301,8 @@ def dead_port():
 
 
 with LAB:
-    LAB.plan(0, *ring(3))
+    RING, ROUTES = ring(3)
+    LAB.plan(0, RING + [[2, 1, 1, 1]],
+             [r for r in ROUTES if r[:2] != [2, 1]])
     main(accepted, unexpected, malformed, addresses, hop_limit, control,
          lace0_sees, misrouted, no_circuit, no_node, new_mac, dead_port)
