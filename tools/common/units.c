@@ -18,6 +18,8 @@ struct unit {
 	double scale;
 };
 
+static const struct unit no_units[] = { { "", 1 }, { NULL, 0 } };
+
 /* units ends with a NULL name. */
 static int parse_scaled(const char *word, const struct unit *units,
 			double *value)
@@ -74,12 +76,19 @@ int parse_rate(const char *word, uint64_t *rate_bps, struct lace_error *err)
 int parse_ratio(const char *word, const char *what, double *ratio,
 		struct lace_error *err)
 {
-	static const struct unit units[] = { { "", 1 }, { NULL, 0 } };
-
-	if (!parse_scaled(word, units, ratio))
+	if (!parse_scaled(word, no_units, ratio))
 		return 0;
 	return lace_fail(err, LACE_ERR_INPUT, "%s \"%s\" is no number", what,
 			 word);
+}
+
+int parse_factor(const char *word, const char *what, double *factor,
+		 struct lace_error *err)
+{
+	if (!parse_scaled(word, no_units, factor) && *factor > 0)
+		return 0;
+	return lace_fail(err, LACE_ERR_INPUT,
+			 "%s \"%s\" is not a positive number", what, word);
 }
 
 int parse_whole(const char *word, const char *what, uint64_t min, uint64_t max,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Numbers in options, as people write them. */
-#ifndef LACEC_UNITS_H
-#define LACEC_UNITS_H
+/* Numbers in options, as people write them, alike for all tools. */
+#ifndef LACE_UNITS_H
+#define LACE_UNITS_H
 
 #include "lace.h"
 
@@ -13,9 +13,12 @@ int parse_rate(const char *word, uint64_t *rate_bps, struct lace_error *err);
 /* A number without a unit, not negative. */
 int parse_ratio(const char *word, const char *what, double *ratio,
 		struct lace_error *err);
+/* A number without a unit, above 0. */
+int parse_factor(const char *word, const char *what, double *factor,
+		 struct lace_error *err);
 int parse_whole(const char *word, const char *what, uint64_t min, uint64_t max,
 		uint64_t *whole, struct lace_error *err);
 int parse_count(const char *word, const char *what, unsigned int *count,
 		struct lace_error *err);
 
-#endif /* LACEC_UNITS_H */
+#endif /* LACE_UNITS_H */
