@@ -325,7 +325,8 @@ struct net_device *lace_nl_netdev(struct net *net,
 				  const struct nlattr *ifindex,
 				  const struct nlattr *ifname,
 				  struct netlink_ext_ack *extack);
-struct lace_device *lace_nl_device(struct genl_info *info, u64 may_repeat);
+int lace_nl_do(struct genl_info *info, u64 may_repeat,
+	       int (*act)(struct lace_device *lace, struct genl_info *info));
 void *lace_nl_begin(struct sk_buff *skb, u32 portid, u32 seq, int flags,
 		    u8 cmd, const struct lace_device *lace);
 void *lace_nl_begin_dump(struct sk_buff *skb, struct netlink_callback *cb,

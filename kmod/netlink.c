@@ -158,7 +158,7 @@ static struct lace_device *lace_of(struct net *net, const struct nlattr *ifindex
 /* The device that a request names, or an error.  Also refuses repeated
  * attributes but for those of may_repeat.
  */
-struct lace_device *lace_nl_device(struct genl_info *info, u64 may_repeat)
+static struct lace_device *find_device(struct genl_info *info, u64 may_repeat)
 {
 	int err;
 
@@ -169,6 +169,22 @@ struct lace_device *lace_nl_device(struct genl_info *info, u64 may_repeat)
 		return ERR_PTR(err);
 	return lace_of(genl_info_net(info), info->attrs[IFINDEX],
 		       info->attrs[IFNAME], info->extack);
+}
+
+/* Carry out a request on the device that it names, under RTNL.  Attributes in
+ * may_repeat may occur more than once.
+ */
+int lace_nl_do(struct genl_info *info, u64 may_repeat,
+	       int (*act)(struct lace_device *lace, struct genl_info *info))
+{
+	struct lace_device *lace;
+	int err;
+
+	rtnl_lock();
+	lace = find_device(info, may_repeat);
+	err = IS_ERR(lace) ? PTR_ERR(lace) : act(lace, info);
+	rtnl_unlock();
+	return err;
 }
 
 /* Start a message about something of a device.  NULL: no room. */

@@ -121,23 +121,17 @@ static struct sk_buff *make(struct lace_device *lace, u32 portid, u32 seq,
 	return skb;
 }
 
+static int get(struct lace_device *lace, struct genl_info *info)
+{
+	struct sk_buff *reply;
+
+	reply = make(lace, info->snd_portid, info->snd_seq, LACE_CMD_DEV_GET);
+	return reply ? genlmsg_reply(reply, info) : -ENOMEM;
+}
+
 int lace_nl_dev_get(struct sk_buff *skb, struct genl_info *info)
 {
-	struct lace_device *lace;
-	struct sk_buff *reply;
-	int err;
-
-	rtnl_lock();
-	lace = lace_nl_device(info, 0);
-	if (IS_ERR(lace)) {
-		err = PTR_ERR(lace);
-		goto out;
-	}
-	reply = make(lace, info->snd_portid, info->snd_seq, LACE_CMD_DEV_GET);
-	err = reply ? genlmsg_reply(reply, info) : -ENOMEM;
-out:
-	rtnl_unlock();
-	return err;
+	return lace_nl_do(info, 0, get);
 }
 
 void lace_nl_announce_device(struct lace_device *lace, struct genl_info *info)
@@ -196,23 +190,14 @@ static int set(struct lace_device *lace, struct genl_info *info)
 	}
 	if (fd)
 		lace_steer_set(lace, prog);
+	lace_device_changed(lace);
+	lace_nl_announce_device(lace, info);
 	return 0;
 }
 
 int lace_nl_dev_set(struct sk_buff *skb, struct genl_info *info)
 {
-	struct lace_device *lace;
-	int err;
-
-	rtnl_lock();
-	lace = lace_nl_device(info, 0);
-	err = IS_ERR(lace) ? PTR_ERR(lace) : set(lace, info);
-	if (!err) {
-		lace_device_changed(lace);
-		lace_nl_announce_device(lace, info);
-	}
-	rtnl_unlock();
-	return err;
+	return lace_nl_do(info, 0, set);
 }
 
 /* The port that a request names, or an error. */

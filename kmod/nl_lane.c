@@ -151,12 +151,5 @@ static int get(struct lace_device *lace, struct genl_info *info)
 
 int lace_nl_lane_get(struct sk_buff *skb, struct genl_info *info)
 {
-	struct lace_device *lace;
-	int err;
-
-	rtnl_lock();
-	lace = lace_nl_device(info, 0);
-	err = IS_ERR(lace) ? PTR_ERR(lace) : get(lace, info);
-	rtnl_unlock();
-	return err;
+	return lace_nl_do(info, 0, get);
 }

@@ -201,14 +201,7 @@ static int get(struct lace_device *lace, struct genl_info *info)
 
 int lace_nl_node_get(struct sk_buff *skb, struct genl_info *info)
 {
-	struct lace_device *lace;
-	int err;
-
-	rtnl_lock();
-	lace = lace_nl_device(info, 0);
-	err = IS_ERR(lace) ? PTR_ERR(lace) : get(lace, info);
-	rtnl_unlock();
-	return err;
+	return lace_nl_do(info, 0, get);
 }
 
 static const char *prefix_fault(struct nlattr **attrs)
@@ -358,15 +351,10 @@ static int set(struct lace_device *lace, struct genl_info *info)
 
 int lace_nl_node_set(struct sk_buff *skb, struct genl_info *info)
 {
-	struct lace_device *lace;
-	int err;
-
-	rtnl_lock();
-	lace = lace_nl_device(info, BIT_ULL(LACE_A_NODE_PREFIX) |
-				    BIT_ULL(LACE_A_NODE_PORT));
-	err = IS_ERR(lace) ? PTR_ERR(lace) : set(lace, info);
-	rtnl_unlock();
-	return err;
+	return lace_nl_do(info,
+			  BIT_ULL(LACE_A_NODE_PREFIX) |
+			  BIT_ULL(LACE_A_NODE_PORT),
+			  set);
 }
 
 static int del(struct lace_device *lace, struct genl_info *info)
@@ -389,12 +377,5 @@ static int del(struct lace_device *lace, struct genl_info *info)
 
 int lace_nl_node_del(struct sk_buff *skb, struct genl_info *info)
 {
-	struct lace_device *lace;
-	int err;
-
-	rtnl_lock();
-	lace = lace_nl_device(info, 0);
-	err = IS_ERR(lace) ? PTR_ERR(lace) : del(lace, info);
-	rtnl_unlock();
-	return err;
+	return lace_nl_do(info, 0, del);
 }

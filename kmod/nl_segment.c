@@ -250,14 +250,7 @@ static int get(struct lace_device *lace, struct genl_info *info)
 
 int lace_nl_segment_get(struct sk_buff *skb, struct genl_info *info)
 {
-	struct lace_device *lace;
-	int err;
-
-	rtnl_lock();
-	lace = lace_nl_device(info, 0);
-	err = IS_ERR(lace) ? PTR_ERR(lace) : get(lace, info);
-	rtnl_unlock();
-	return err;
+	return lace_nl_do(info, 0, get);
 }
 
 static const char *circuit_fault(struct nlattr **attrs)
@@ -403,15 +396,10 @@ static int set(struct lace_device *lace, struct genl_info *info)
 
 int lace_nl_segment_set(struct sk_buff *skb, struct genl_info *info)
 {
-	struct lace_device *lace;
-	int err;
-
-	rtnl_lock();
-	lace = lace_nl_device(info, BIT_ULL(LACE_A_SEGMENT_CIRCUIT) |
-				    BIT_ULL(LACE_A_SEGMENT_ROUTE));
-	err = IS_ERR(lace) ? PTR_ERR(lace) : set(lace, info);
-	rtnl_unlock();
-	return err;
+	return lace_nl_do(info,
+			  BIT_ULL(LACE_A_SEGMENT_CIRCUIT) |
+			  BIT_ULL(LACE_A_SEGMENT_ROUTE),
+			  set);
 }
 
 static int del(struct lace_device *lace, struct genl_info *info)
@@ -434,14 +422,7 @@ static int del(struct lace_device *lace, struct genl_info *info)
 
 int lace_nl_segment_del(struct sk_buff *skb, struct genl_info *info)
 {
-	struct lace_device *lace;
-	int err;
-
-	rtnl_lock();
-	lace = lace_nl_device(info, 0);
-	err = IS_ERR(lace) ? PTR_ERR(lace) : del(lace, info);
-	rtnl_unlock();
-	return err;
+	return lace_nl_do(info, 0, del);
 }
 
 /* Without an ID: no segment is to be active. */
@@ -474,12 +455,5 @@ static int activate(struct lace_device *lace, struct genl_info *info)
 
 int lace_nl_segment_activate(struct sk_buff *skb, struct genl_info *info)
 {
-	struct lace_device *lace;
-	int err;
-
-	rtnl_lock();
-	lace = lace_nl_device(info, 0);
-	err = IS_ERR(lace) ? PTR_ERR(lace) : activate(lace, info);
-	rtnl_unlock();
-	return err;
+	return lace_nl_do(info, 0, activate);
 }
