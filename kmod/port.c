@@ -107,6 +107,44 @@ static void follow(struct lace_device *lace, u8 number)
 	lace_nl_announce_lanes(lace, number);
 }
 
+static int attach(struct lace_port *port, struct netlink_ext_ack *extack)
+{
+	struct net_device *dev = port->lace->dev;
+	int err;
+
+	err = netdev_master_upper_dev_link(port->dev, dev, NULL, NULL, extack);
+	if (err)
+		return err;
+	err = netdev_rx_handler_register(port->dev, lace_receive, port);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "port: its receive handler is taken");
+		netdev_upper_dev_unlink(port->dev, dev);
+		return err;
+	}
+	update_rate(port);
+	rcu_assign_pointer(port->lace->ports[port->number], port);
+	return 0;
+}
+
+/* A port that is up already has IPv6 addresses, or is about to get some, and
+ * would send to groups of hosts on its lane.  Going down ends that.
+ */
+static int attach_quiet(struct lace_port *port, struct netlink_ext_ack *extack)
+{
+	bool was_up = port->dev->flags & IFF_UP;
+	int err;
+
+	if (was_up)
+		dev_close(port->dev);
+	lace_compat_no_addrconf(port->dev, true);
+	err = attach(port, extack);
+	if (err)
+		lace_compat_no_addrconf(port->dev, false);
+	if (was_up && dev_open(port->dev, err ? NULL : extack))
+		netdev_warn(port->dev, "cannot be brought up again\n");
+	return err;
+}
+
 int lace_port_add(struct net_device *dev, struct net_device *port_dev,
 		  struct netlink_ext_ack *extack)
 {
@@ -128,26 +166,13 @@ int lace_port_add(struct net_device *dev, struct net_device *port_dev,
 	port = alloc_port(lace, port_dev, number);
 	if (!port)
 		return -ENOMEM;
-	lace_compat_no_addrconf(port_dev, true);
-	err = netdev_master_upper_dev_link(port_dev, dev, NULL, NULL, extack);
-	if (err)
-		goto err_link;
-	err = netdev_rx_handler_register(port_dev, lace_receive, port);
+	err = attach_quiet(port, extack);
 	if (err) {
-		NL_SET_ERR_MSG(extack, "port: its receive handler is taken");
-		goto err_handler;
+		free_port(port);
+		return err;
 	}
-	update_rate(port);
-	rcu_assign_pointer(lace->ports[number], port);
 	follow(lace, number);
 	return 0;
-
-err_handler:
-	netdev_upper_dev_unlink(port_dev, dev);
-err_link:
-	lace_compat_no_addrconf(port_dev, false);
-	free_port(port);
-	return err;
 }
 
 /* Unregistering the handler waits for all readers, so that those who found

@@ -177,6 +177,28 @@ def ports():
         expect("RTNETLINK" in output or "Error" in output, "lace0 moved")
 
 
+def quiet():
+    """A port that was up before has no IPv6 address left, and is up again."""
+    with Lab(2, 1) as lab:
+        k0 = lab.nodes[0]
+
+        def addresses():
+            return k0.ip("-6", "address", "show", "dev", "up0")
+
+        k0.ip("link", "add", "up0", "type", "veth", "peer", "name", "far0")
+        k0.ip("link", "set", "far0", "up")
+        k0.ip("link", "set", "up0", "up")
+        poll(lambda: "fe80" in addresses(), "no address to begin with")
+        k0.ip("link", "set", "up0", "master", "lace0")
+        expect("inet6" not in addresses(), addresses())
+        flags = k0.ip("link", "show", "up0")
+        expect("UP" in flags.split(">")[0].split(","), flags)
+        k0.ip("link", "set", "up0", "nomaster")
+        k0.ip("link", "set", "up0", "down")
+        k0.ip("link", "set", "up0", "up")
+        poll(lambda: "fe80" in addresses(), "no address afterwards")
+
+
 def mtu_of(node):
     return node.device()["mtu"]
 
@@ -211,4 +233,4 @@ def full():
         expect(len(node.netlink.dump(LANE_GET)) == 64, "lanes")
 
 
-main(ports, mtu, full, devices, dumps, namespaces, unload)
+main(ports, quiet, mtu, full, devices, dumps, namespaces, unload)
