@@ -301,7 +301,8 @@ int lace_json_real(const struct lace_json *at, double min, double max,
 	if (!(value >= min && value <= max))
 		return lace_json_fail(at, "has to be from %g to %g, is %g", min,
 				      max, value);
-	*real = value;
+	/* -0 is 0: it would be written as a whole number, which has no sign. */
+	*real = value + 0.0;
 	return 0;
 }
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Random inputs for the compiler, from a seed or from the bytes of a fuzzer, and
+ * what has to hold for every plan of them.
+ */
+#ifndef SELFTESTS_INSTANCE_H
+#define SELFTESTS_INSTANCE_H
+
+#include "lace.h"
+
+/* Rolls the bytes of data while there are any, else numbers from a seed. */
+struct dice {
+	uint64_t state;
+	const uint8_t *data;
+	size_t len;
+	bool bytes;	/* all comes from data, and 0 when it is used up */
+};
+
+unsigned int dice_roll(struct dice *dice, unsigned int below);
+
+struct instance {
+	struct lace_cluster cluster;
+	struct lace_schedule schedule;
+	struct lace_demand demand;
+};
+
+#define INSTANCE_WRONG 640	/* room for what is wrong */
+
+/* What is made at most. */
+struct instance_size {
+	unsigned int nodes, lanes, ops;
+};
+
+/* False, and nothing to free, if memory is short or demand has no end. */
+bool instance_make(struct instance *in, struct dice *dice,
+		   const struct instance_size *size);
+void instance_free(struct instance *in);
+
+/*
+ * Compiles twice; a plan must have its bound at or below its time, pass
+ * lace_plan_check() as written to a file and read again, and be the same bytes
+ * both times.  Returns the CCT, INFINITY where there is no plan; says in wrong,
+ * else left empty, what does not hold.
+ */
+double instance_judge(const struct instance *in, const char *scheduler,
+		      char wrong[INSTANCE_WRONG]);
+
+#endif /* SELFTESTS_INSTANCE_H */
