@@ -164,7 +164,8 @@ double lace_bound_period(struct lace_planner *planner,
 	if (counts.exact && counts.value > bound)
 		bound = counts.value;
 	if (counts.exact && counts.feasible && !planner->duplex &&
-	    planner->cluster->relay == LACE_RELAY_CONTROL) {
+	    planner->cluster->relay == LACE_RELAY_CONTROL &&
+	    (period->nr == 1 || !planner->quick)) {
 		double control = lace_bound_control(planner, period, var,
 						    &counts);
 
