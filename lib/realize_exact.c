@@ -26,6 +26,7 @@ struct search {
 	unsigned int *left;
 	double *cut;		/* bits of each term across each cut */
 	double *room;		/* capacity that pairs have or could get */
+	double (*crosses)[MAX_CUTS];	/* 1 where the pair crosses the cut */
 	unsigned int steps, budget;
 };
 
@@ -46,22 +47,25 @@ static void shift(struct search *s, unsigned int link, int nr)
 	s->left[l->pool[1]] -= nr;
 }
 
+/* The cut of no node and that of all have no pair across: they never bind. */
 static void fill_cuts(struct search *s)
 {
-	unsigned int n = s->planner->nr_nodes;
+	for (unsigned int e = 0; e < s->planner->nr_pairs; e++) {
+		const struct lace_between *p = &s->planner->pairs[e];
 
+		for (unsigned int c = 0; c < MAX_CUTS; c++)
+			s->crosses[e][c] = c >> p->src & 1 && !(c >> p->dst & 1);
+	}
 	for (unsigned int t = 0; t < s->period->nr; t++) {
 		const struct lace_kind *k =
 			&s->planner->kinds[s->period->terms[t].kind];
 
 		for (size_t i = 0; i < k->nr; i++) {
-			const struct lace_between *p =
-				&s->planner->pairs[k->needs[i].pair];
+			const double *crosses = s->crosses[k->needs[i].pair];
 
-			for (unsigned int c = 1; c < (1u << n) - 1; c++)
-				if (c >> p->src & 1 && !(c >> p->dst & 1))
-					s->cut[t * MAX_CUTS + c] +=
-						k->needs[i].bits;
+			for (unsigned int c = 0; c < MAX_CUTS; c++)
+				s->cut[t * MAX_CUTS + c] +=
+					k->needs[i].bits * crosses[c];
 		}
 	}
 }
@@ -84,10 +88,9 @@ static void fill_room(struct search *s, unsigned int depth)
 static double time_across(const struct search *s, unsigned int term,
 			  const double *across)
 {
-	unsigned int n = s->planner->nr_nodes;
 	double time = 0;
 
-	for (unsigned int c = 1; c < (1u << n) - 1; c++) {
+	for (unsigned int c = 0; c < MAX_CUTS; c++) {
 		double bits = s->cut[term * MAX_CUTS + c];
 
 		if (bits > time * across[c])
@@ -100,16 +103,15 @@ static double time_across(const struct search *s, unsigned int term,
 static double floor_cost(struct search *s, unsigned int depth)
 {
 	const struct lace_planner *planner = s->planner;
-	unsigned int n = planner->nr_nodes;
 	double across[MAX_CUTS] = { 0 }, cost = 0;
 
 	fill_room(s, depth);
 	for (unsigned int e = 0; e < planner->nr_pairs; e++) {
-		const struct lace_between *p = &planner->pairs[e];
+		const double *crosses = s->crosses[e];
+		double room = s->room[e];
 
-		for (unsigned int c = 1; c < (1u << n) - 1; c++)
-			if (c >> p->src & 1 && !(c >> p->dst & 1))
-				across[c] += s->room[e];
+		for (unsigned int c = 0; c < MAX_CUTS; c++)
+			across[c] += room * crosses[c];
 	}
 	for (unsigned int t = 0; t < s->period->nr; t++) {
 		const struct lace_term *term = &s->period->terms[t];
@@ -190,6 +192,8 @@ void lace_realize_exact(struct lace_planner *planner,
 				   sizeof(*s.cut));
 	s.room = lace_planner_alloc(planner, planner->max_pairs,
 				    sizeof(*s.room));
+	s.crosses = lace_planner_alloc(planner, planner->nr_pairs,
+				       sizeof(*s.crosses));
 	if (!planner->oom && !lace_router_create(planner, &s.router)) {
 		for (unsigned int k = 0; k < planner->nr_pools; k++)
 			s.left[k] = planner->pools[k].size;
@@ -200,4 +204,5 @@ void lace_realize_exact(struct lace_planner *planner,
 	free(s.left);
 	free(s.cut);
 	free(s.room);
+	free(s.crosses);
 }

@@ -36,13 +36,22 @@ bool instance_make(struct instance *in, struct dice *dice,
 		   const struct instance_size *size);
 void instance_free(struct instance *in);
 
+/* INFINITY where there is no plan. */
+struct instance_times {
+	double cct, bound;
+};
+
 /*
- * Compiles twice; a plan must have its bound at or below its time, pass
- * lace_plan_check() as written to a file and read again, and be the same bytes
- * both times.  Returns the CCT, INFINITY where there is no plan; says in wrong,
- * else left empty, what does not hold.
+ * A plan must have its bound at or below its time and pass lace_plan_check() as
+ * written to a file and read again.  Says in wrong, else left empty, what does
+ * not hold.
  */
-double instance_judge(const struct instance *in, const char *scheduler,
-		      char wrong[INSTANCE_WRONG]);
+struct instance_times instance_judge(const struct instance *in,
+				     const char *scheduler,
+				     char wrong[INSTANCE_WRONG]);
+/* As instance_judge(); and compiled again it must be the same bytes. */
+struct instance_times instance_judge_twice(const struct instance *in,
+					   const char *scheduler,
+					   char wrong[INSTANCE_WRONG]);
 
 #endif /* SELFTESTS_INSTANCE_H */
