@@ -19,10 +19,28 @@ struct lace_segment *lace_active_segment(struct lace_device *lace)
 void lace_active_publish(struct lace_device *lace, struct lace_active *active)
 {
 	struct lace_active *old = rtnl_dereference(lace->active);
+	bool same = old && active && old->segment == active->segment;
 
 	rcu_assign_pointer(lace->active, active);
+	if (old && !same)
+		lace_reorder_flush(lace);
 	if (old)
 		kfree_rcu(old, rcu);
+}
+
+/* Which RX lanes come from where each of them comes from. */
+static void compile_lanes(struct lace_active *active)
+{
+	const struct lace_far *far = active->far[LACE_DIR_RX];
+	int i, j;
+
+	for (i = 0; i < LACE_MAX_PORTS; i++) {
+		for (j = 0; j < LACE_MAX_PORTS; j++) {
+			if (far[i].node != LACE_NO_NODE &&
+			    far[i].node == far[j].node)
+				active->lanes[i] |= BIT(j);
+		}
+	}
 }
 
 static int compile_far(struct lace_device *lace, struct lace_far *far, u8 port,
@@ -107,6 +125,7 @@ struct lace_active *lace_active_compile(struct lace_device *lace,
 	err = check_nodes(lace, segment, extack);
 	if (err)
 		goto err_free;
+	compile_lanes(active);
 	return active;
 
 err_free:

@@ -125,6 +125,9 @@ static int ndo_init(struct net_device *dev)
 		goto err_stats;
 	}
 	lace_dev_stats_init(lace->stats);
+	err = lace_reorder_init(lace);
+	if (err)
+		goto err_reorder;
 	err = lace_nodes_init(&lace->nodes);
 	if (err)
 		goto err_nodes;
@@ -133,6 +136,8 @@ static int ndo_init(struct net_device *dev)
 	return 0;
 
 err_nodes:
+	lace_reorder_destroy(lace);
+err_reorder:
 	free_percpu(lace->stats);
 err_stats:
 	free_percpu(dev->tstats);
@@ -148,6 +153,7 @@ static void ndo_uninit(struct net_device *dev)
 	lace_port_del_all(lace);
 	lace_active_publish(lace, NULL);
 	lace_steer_set(lace, NULL);
+	lace_reorder_destroy(lace);
 }
 
 static void destroy(struct net_device *dev)
@@ -173,6 +179,14 @@ static int ndo_open(struct net_device *dev)
 	return 0;
 }
 
+/* Nothing waits for a device that is down. */
+static int ndo_stop(struct net_device *dev)
+{
+	synchronize_net();	/* the last that saw it up have received */
+	lace_reorder_flush(netdev_priv(dev));
+	return 0;
+}
+
 static int ndo_change_mtu(struct net_device *dev, int mtu)
 {
 	struct lace_device *lace = netdev_priv(dev);
@@ -187,6 +201,7 @@ static const struct net_device_ops netdev_ops = {
 	.ndo_init = ndo_init,
 	.ndo_uninit = ndo_uninit,
 	.ndo_open = ndo_open,
+	.ndo_stop = ndo_stop,
 	.ndo_start_xmit = lace_transmit_own,
 	.ndo_change_mtu = ndo_change_mtu,
 	.ndo_get_stats64 = dev_get_tstats64,

@@ -47,6 +47,7 @@
 #include "compat.h"
 
 struct lace_port;
+struct lace_reorder;
 
 #define LACE_NO_NODE LACE_MAX_NODES	/* number of no node */
 
@@ -123,6 +124,9 @@ struct lace_active {
 	struct rcu_head rcu;
 	struct lace_segment *segment;
 	struct lace_far far[2][LACE_MAX_PORTS];
+	u32 lanes[LACE_MAX_PORTS];	/* bit p: RX lane p has the far end of
+					 * this one
+					 */
 };
 
 /* stats.c */
@@ -148,6 +152,8 @@ struct lace_device {
 	struct lace_dev_stats __percpu *stats;
 	struct lace_nodes nodes;
 	struct xarray segments;
+	struct lace_reorder *reorder;
+	u32 reorder_us;			/* 0: TCP gets what comes as it comes */
 	u16 self;			/* LACE_NO_NODE: not set */
 	unsigned int user_mtu;		/* 0: follow the ports */
 	bool mtu_follows;		/* the change of MTU is our own */
@@ -269,6 +275,8 @@ void lace_packet_wire(const struct sk_buff *skb,
 void lace_dev_stats_init(struct lace_dev_stats __percpu *stats);
 void lace_lane_stats_init(struct lace_lane_stats __percpu *stats);
 void lace_dev_count(struct lace_device *lace, enum lace_attr_devstat counter);
+void lace_dev_count_many(struct lace_device *lace,
+			 enum lace_attr_devstat counter, unsigned int n);
 void lace_lane_count(struct lace_port *port, enum lace_dir dir,
 		     enum lace_attr_lanestat counter);
 void lace_lane_count_frames(struct lace_port *port, enum lace_dir dir,
@@ -300,6 +308,20 @@ void lace_transmit_relayed(struct lace_device *lace,
 
 rx_handler_result_t lace_receive(struct sk_buff **pskb);
 
+/* reorder.c */
+
+#define LACE_REORDER_USECS 50000	/* by default */
+#define LACE_MAX_REORDER_USECS 1000000
+
+int lace_reorder_init(struct lace_device *lace);
+void lace_reorder_destroy(struct lace_device *lace);
+bool lace_reorder_receive(struct lace_device *lace, struct sk_buff *skb,
+			  const struct lace_packet *packet, u8 lane, u32 lanes,
+			  bool direct);
+void lace_reorder_flush(struct lace_device *lace);
+void lace_reorder_set(struct lace_device *lace, u32 usecs);
+u32 lace_reorder_depth(const struct lace_device *lace);
+
 /* netlink.c */
 
 /* Continue a dump with the objects of one device from *next on.  0, or
@@ -311,6 +333,7 @@ typedef int (*lace_nl_dump_fn)(struct sk_buff *skb,
 
 extern lace_compat_range lace_nl_ifindex_range;
 extern lace_compat_range lace_nl_node_range;
+extern lace_compat_range lace_nl_reorder_range;
 
 int lace_netlink_init(void);
 void lace_netlink_exit(void);

@@ -47,6 +47,10 @@ lace_compat_range lace_nl_node_range = {
 	.max = LACE_MAX_NODES - 1,
 };
 
+lace_compat_range lace_nl_reorder_range = {
+	.max = LACE_MAX_REORDER_USECS,
+};
+
 /* The kernel's parser takes the last of several attributes of one type without
  * a word.  may_repeat: bit t for type t.
  */

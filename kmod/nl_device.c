@@ -22,6 +22,8 @@ const struct nla_policy lace_nl_dev_policy[LACE_A_DEV_MAX + 1] = {
 	[LACE_A_DEV_STEER_PROG_ID] = READ_ONLY("device STEER_PROG_ID"),
 	[LACE_A_DEV_PORT] = READ_ONLY("device PORT"),
 	[LACE_A_DEV_STATS] = READ_ONLY("device STATS"),
+	[LACE_A_DEV_REORDER_USECS] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &lace_nl_reorder_range),
 };
 
 const struct nla_policy lace_nl_port_policy[LACE_A_PORT_MAX + 1] = {
@@ -70,6 +72,7 @@ static int put_contents(struct sk_buff *skb, struct lace_device *lace)
 	     nla_put_u32(skb, LACE_A_DEV_SEGMENT, segment->id)) ||
 	    (prog &&
 	     nla_put_u32(skb, LACE_A_DEV_STEER_PROG_ID, prog->aux->id)) ||
+	    nla_put_u32(skb, LACE_A_DEV_REORDER_USECS, lace->reorder_us) ||
 	    put_ports(skb, lace) ||
 	    lace_nl_put_stats(skb, LACE_A_DEV_STATS, LACE_A_DEVSTAT_PAD, stats,
 			      LACE_A_DEVSTAT_MAX))
@@ -165,12 +168,13 @@ static int set(struct lace_device *lace, struct genl_info *info)
 {
 	const struct nlattr *node = info->attrs[LACE_A_DEV_NODE];
 	const struct nlattr *fd = info->attrs[LACE_A_DEV_STEER_FD];
+	const struct nlattr *usecs = info->attrs[LACE_A_DEV_REORDER_USECS];
 	struct bpf_prog *prog = NULL;
 	int err;
 
-	if (!node && !fd) {
+	if (!node && !fd && !usecs) {
 		NL_SET_ERR_MSG(info->extack,
-			       "device NODE, STEER_FD: missing, nothing to set");
+			       "device NODE, STEER_FD, REORDER_USECS: missing, nothing to set");
 		return -EINVAL;
 	}
 	if (fd) {
@@ -190,6 +194,8 @@ static int set(struct lace_device *lace, struct genl_info *info)
 	}
 	if (fd)
 		lace_steer_set(lace, prog);
+	if (usecs)
+		lace_reorder_set(lace, nla_get_u32(usecs));
 	lace_device_changed(lace);
 	lace_nl_announce_device(lace, info);
 	return 0;

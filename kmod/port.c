@@ -202,6 +202,7 @@ int lace_port_del(struct net_device *dev, struct net_device *port_dev)
 		return -EINVAL;
 	number = port->number;
 	del(port);
+	lace_reorder_flush(lace);
 	/* It may go at the same time as its port: a device without addresses
 	 * that is told of a new MTU gets some, and never ends.
 	 */

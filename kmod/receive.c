@@ -171,9 +171,17 @@ static void relay(const struct arrival *arrival, struct sk_buff *skb)
 static rx_handler_result_t deliver(const struct arrival *arrival,
 				   struct sk_buff *skb)
 {
+	const struct lace_path *path = arrival->path;
+	u8 lane = READ_ONCE(arrival->port->number);
+	u32 lanes = arrival->active->lanes[lane];
+
 	count_accepted(arrival, skb, false);
 	adopt(arrival->lace, skb);
 	dev_sw_netstats_rx_add(arrival->lace->dev, skb->len);
+	if (lanes & (lanes - 1) &&
+	    lace_reorder_receive(arrival->lace, skb, &arrival->packet, lane,
+				 lanes, path->from == path->prev))
+		return RX_HANDLER_CONSUMED;
 	return RX_HANDLER_ANOTHER;
 }
 

@@ -21,13 +21,19 @@ void lace_lane_stats_init(struct lace_lane_stats __percpu *stats)
 		u64_stats_init(&per_cpu_ptr(stats, cpu)->syncp);
 }
 
-void lace_dev_count(struct lace_device *lace, enum lace_attr_devstat counter)
+void lace_dev_count_many(struct lace_device *lace,
+			 enum lace_attr_devstat counter, unsigned int n)
 {
 	struct lace_dev_stats *stats = this_cpu_ptr(lace->stats);
 
 	u64_stats_update_begin(&stats->syncp);
-	u64_stats_inc(&stats->value[counter]);
+	u64_stats_add(&stats->value[counter], n);
 	u64_stats_update_end(&stats->syncp);
+}
+
+void lace_dev_count(struct lace_device *lace, enum lace_attr_devstat counter)
+{
+	lace_dev_count_many(lace, counter, 1);
 }
 
 void lace_lane_count(struct lace_port *port, enum lace_dir dir,
@@ -59,10 +65,14 @@ void lace_lane_count_frames(struct lace_port *port, enum lace_dir dir,
 	u64_stats_update_end(&stats->syncp);
 }
 
+#define MAX_STATS \
+	((int)LACE_A_DEVSTAT_MAX > (int)LACE_A_LANESTAT_MAX ? \
+	 (int)LACE_A_DEVSTAT_MAX : (int)LACE_A_LANESTAT_MAX)
+
 static void add(u64 *sums, const u64_stats_t *values, int n,
 		const struct u64_stats_sync *syncp)
 {
-	u64 copy[LACE_A_LANESTAT_MAX + 1];
+	u64 copy[MAX_STATS + 1];
 	unsigned int start;
 	int i;
 
@@ -74,8 +84,6 @@ static void add(u64 *sums, const u64_stats_t *values, int n,
 	for (i = 0; i < n; i++)
 		sums[i] += copy[i];
 }
-
-static_assert(LACE_A_DEVSTAT_MAX <= LACE_A_LANESTAT_MAX);
 
 void lace_dev_stats_read(struct lace_device *lace,
 			 u64 values[LACE_A_DEVSTAT_MAX + 1])
@@ -89,6 +97,7 @@ void lace_dev_stats_read(struct lace_device *lace,
 		add(values, stats->value, LACE_A_DEVSTAT_MAX + 1,
 		    &stats->syncp);
 	}
+	values[LACE_A_DEVSTAT_REORDER_DEPTH] = lace_reorder_depth(lace);
 }
 
 void lace_lane_stats_read(struct lace_port *port, enum lace_dir dir,

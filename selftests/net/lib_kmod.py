@@ -115,12 +115,16 @@ def string(data):
 LANE_STATS = {2: "packets", 3: "bytes", 4: "relay_packets", 5: "relay_bytes",
               6: "dropped", 7: "unexpected", 8: "misaddressed", 9: "spoofed",
               10: "hop_limit", 11: "malformed"}
+DEV_STATS = {2: "tx_no_node", 3: "tx_no_lane", 4: "steer_bad",
+             5: "reorder_in_order", 6: "reorder_held", 7: "reorder_filled",
+             8: "reorder_lost", 9: "reorder_expired", 10: "reorder_overflow",
+             11: "reorder_flushed", 12: "reorder_late", 13: "reorder_depth"}
 NAME = {1: ("ifindex", number), 2: ("ifname", string)}
 PORT = {**NAME, 3: ("number", number)}
 DEV = {**NAME, 3: ("node", number), 4: ("segment", number),
        6: ("steer_prog_id", number), 7: ("ports", [PORT]),
-       8: ("stats", {2: ("tx_no_node", number), 3: ("tx_no_lane", number),
-                     4: ("steer_bad", number)})}
+       8: ("stats", {k: (v, number) for k, v in DEV_STATS.items()}),
+       10: ("reorder_usecs", number)}
 NODE = {**NAME, 3: ("id", number),
         4: ("prefixes", [{1: ("family", number), 2: ("address", bytes),
                           3: ("length", number)}]),

@@ -63,6 +63,10 @@ enum lace_attr_dev {
 	LACE_A_DEV_PORT,	/* nest, get only, one for each port */
 	LACE_A_DEV_STATS,	/* nest of LACE_A_DEVSTAT_*, get only */
 	LACE_A_DEV_PAD,
+	LACE_A_DEV_REORDER_USECS,	/* u32, longest time that a TCP segment
+					 * waits for those before it; 0: none
+					 * does
+					 */
 	__LACE_A_DEV_MAX
 };
 #define LACE_A_DEV_MAX (__LACE_A_DEV_MAX - 1)
@@ -79,13 +83,25 @@ enum lace_attr_port {
 };
 #define LACE_A_PORT_MAX (__LACE_A_PORT_MAX - 1)
 
-/* What a device counts that belongs to no lane.  All u64, packets. */
+/* What a device counts that belongs to no lane.  All u64, packets.  Of a flow
+ * that comes in over several lanes, those of REORDER_HELD that wait no more are
+ * the sum of _FILLED, _LOST, _EXPIRED, _OVERFLOW and _FLUSHED.
+ */
 enum lace_attr_devstat {
 	LACE_A_DEVSTAT_UNSPEC,
 	LACE_A_DEVSTAT_PAD,
 	LACE_A_DEVSTAT_TX_NO_NODE,	/* address of no known node */
 	LACE_A_DEVSTAT_TX_NO_LANE,	/* no lane and no route to the node */
 	LACE_A_DEVSTAT_STEER_BAD,	/* program answered out of range */
+	LACE_A_DEVSTAT_REORDER_IN_ORDER,	/* were the next ones */
+	LACE_A_DEVSTAT_REORDER_HELD,	/* came before others before them */
+	LACE_A_DEVSTAT_REORDER_FILLED,	/* what they waited for came */
+	LACE_A_DEVSTAT_REORDER_LOST,	/* it had got lost on its lane */
+	LACE_A_DEVSTAT_REORDER_EXPIRED,	/* it did not come in time */
+	LACE_A_DEVSTAT_REORDER_OVERFLOW,	/* too many waited */
+	LACE_A_DEVSTAT_REORDER_FLUSHED,	/* connection or plan changed */
+	LACE_A_DEVSTAT_REORDER_LATE,	/* came when their time was over */
+	LACE_A_DEVSTAT_REORDER_DEPTH,	/* most that waited of one flow */
 	__LACE_A_DEVSTAT_MAX
 };
 #define LACE_A_DEVSTAT_MAX (__LACE_A_DEVSTAT_MAX - 1)
