@@ -323,6 +323,90 @@ int lace_compile(const struct lace_cluster *cluster,
 		 const struct lace_demand *demand, const char *scheduler,
 		 struct lace_plan *plan, struct lace_error *err);
 
+/* ---- certificate.c: lace-certificate/1 ---- */
+
+/*
+ * A step of the proof that ops under one configuration take some time: the
+ * nodes of a tree over boxes of times, parents first.  formats.rst says what
+ * each proves.
+ */
+enum lace_proof_kind {
+	LACE_PROOF_SPLIT,	/* the next tree: op below time; then: not */
+	LACE_PROOF_FULL,	/* no configuration: this row is too small */
+	LACE_PROOF_SUM,		/* the least times of the box are enough */
+	LACE_PROOF_CROSSING,	/* they are with what control crosses */
+	LACE_PROOF_DUAL,	/* shares and prices are enough */
+};
+
+struct lace_proof_step {
+	enum lace_proof_kind kind;
+	unsigned int op;	/* split */
+	unsigned int row;	/* full: TX of node i is i, RX is nodes + i */
+	double time;		/* split; seconds */
+	/* crossing: a price for each term; dual: a price for each row */
+	unsigned int nr_prices;
+	double *prices;
+	/* dual: of each term, for each pair that must have a circuit */
+	size_t nr_shares;
+	double *shares;
+};
+
+/* That ops first_op to last_op under one configuration take at_least seconds;
+ * INFINITY: that no configuration serves them.
+ */
+struct lace_proof {
+	unsigned int first_op, last_op;
+	double at_least;
+	unsigned int nr_steps;
+	struct lace_proof_step *steps;
+};
+
+struct lace_certificate {
+	char cluster_sha256[65], schedule_sha256[65];
+	bool duplex;		/* holds for plans of duplex pairs alone */
+	double bound_s;
+	unsigned int nr_ops;
+	double *potentials;	/* of each number of ops: nr_ops + 1 */
+	unsigned int nr_proofs;
+	struct lace_proof *proofs;
+};
+
+int lace_certificate_read(const char *path,
+			  struct lace_certificate *certificate,
+			  struct lace_error *err);
+int lace_certificate_parse(const char *text, size_t len, const char *name,
+			   struct lace_certificate *certificate,
+			   struct lace_error *err);
+int lace_certificate_write(FILE *out,
+			   const struct lace_certificate *certificate);
+void lace_certificate_free(struct lace_certificate *certificate);
+
+/* ---- certificate_make.c: the proof of a plan's bound ---- */
+
+/* The hashes are copied from the plan. */
+int lace_certificate_make(const struct lace_cluster *cluster,
+			  const struct lace_demand *demand,
+			  const struct lace_plan *plan,
+			  struct lace_certificate *certificate,
+			  struct lace_error *err);
+
+/* ---- certificate_check.c: a proof against the two files ---- */
+
+/* What was looked at, for people. */
+struct lace_verified {
+	double bound_s;
+	size_t nr_intervals;	/* of ops, each held against its potentials */
+	size_t nr_steps;	/* of all proofs */
+};
+
+/* LACE_ERR_ANSWER with the first inequality that does not hold. */
+int lace_certificate_check(const struct lace_cluster *cluster,
+			   const struct lace_schedule *schedule,
+			   const struct lace_plan *plan,
+			   const struct lace_certificate *certificate,
+			   struct lace_verified *verified,
+			   struct lace_error *err);
+
 /* ---- generate.c: schedules of known models ---- */
 
 /* 0 stands for the default: 8 GPUs a server, 1 stage, 4 microbatches a stage,

@@ -132,8 +132,10 @@ enum lace_split {
 
 int lace_segment(struct lace_planner *planner, enum lace_split split,
 		 struct lace_partition *partition, struct lace_error *err);
-/* What no partition can beat. */
-double lace_segment_bound(struct lace_planner *planner);
+/* What no partition can beat; and of each number of first ops alone in prefix,
+ * nr_ops + 1, if it is not NULL.
+ */
+double lace_segment_bound(struct lace_planner *planner, double *prefix);
 void lace_partition_free(struct lace_partition *partition);
 
 /* ---- realize.c: one configuration for a period ---- */
@@ -206,6 +208,18 @@ bool lace_counts_for(struct lace_counts *counts, const double *time,
  */
 unsigned int lace_counts_points(struct lace_counts *counts, double limit,
 				unsigned int max, double *points,
+/* The least T of a term if every var keeps what base gives it; INFINITY if
+ * base does not fit.
+ */
+double lace_counts_least_time(struct lace_counts *counts, unsigned int term,
+			      const unsigned int *base);
+/* The smallest value time / m of the term above target; INFINITY if none. */
+double lace_counts_step_up(const struct lace_counts *counts, unsigned int term,
+			   double target);
+/* count = max(base, what term needs for target); both may be one array. */
+void lace_counts_raise(const struct lace_counts *counts, unsigned int term,
+		       double target, const unsigned int *base,
+		       unsigned int *count);
 				double *complete);
 
 /* ---- bound.c: what no plan can beat ---- */

@@ -362,7 +362,7 @@ static int blame(const struct segmenter *s, struct lace_error *err)
 	return -1;
 }
 
-double lace_segment_bound(struct lace_planner *planner)
+double lace_segment_bound(struct lace_planner *planner, double *prefix)
 {
 	struct segmenter s = { .planner = planner,
 			       .nr_ops = planner->demand->nr_ops,
@@ -375,6 +375,9 @@ double lace_segment_bound(struct lace_planner *planner)
 	if (starts && segmenter_init(&s)) {
 		run(&s, LACE_SPLIT_NONE, starts);
 		bound = planner->oom ? 0 : s.bound[s.nr_ops];
+		if (prefix)
+			memcpy(prefix, s.bound,
+			       (s.nr_ops + 1) * sizeof(*prefix));
 	}
 	free(starts);
 	segmenter_free(&s);

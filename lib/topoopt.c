@@ -142,7 +142,7 @@ int lace_compile_topoopt(const struct lace_cluster *cluster,
 		lace_plan_free(plan);
 		return -1;
 	}
-	plan->bound_s = lace_segment_bound(&lanes);
+	plan->bound_s = lace_segment_bound(&lanes, NULL);
 	lace_planner_free(&lanes);
 	return 0;
 }

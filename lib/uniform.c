@@ -66,7 +66,7 @@ int lace_compile_uniform(const struct lace_cluster *cluster,
 		lay_round(&planner, 1 + p % (n - 1), left, count);
 	ret = lace_compile_fixed(&planner, count, plan, err);
 	if (!ret)
-		plan->bound_s = lace_segment_bound(&planner);
+		plan->bound_s = lace_segment_bound(&planner, NULL);
 out:
 	free(left);
 	free(count);

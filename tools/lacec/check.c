@@ -1,17 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * lacec check: whether a plan is sound, and its numbers right.
+ * lacec check: whether a plan is sound, and its numbers right, its bound too if
+ * there is a proof of it.
  */
 #include "lacec.h"
 
 static const struct option options[] = {
 	{ "cluster", required_argument, NULL, 'c' },
 	{ "schedule", required_argument, NULL, 's' },
+	{ "certificate", required_argument, NULL, 'C' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
 
-static int check(struct input *input, const char *path, struct lace_error *err)
+static void print_verified(const struct lace_plan *plan,
+			   const struct lace_certificate *certificate,
+			   const struct lace_verified *verified)
+{
+	printf("no %s takes less than %.9g s: %u proofs of %zu steps, %zu intervals of %u ops\n",
+	       certificate->duplex ? "duplex plan" : "plan", plan->bound_s,
+	       certificate->nr_proofs, verified->nr_steps,
+	       verified->nr_intervals, certificate->nr_ops);
+	printf("this plan takes %.9g s", plan->cct_s);
+	if (plan->bound_s > 0)
+		printf(", %.4g %% more",
+		       100 * (plan->cct_s / plan->bound_s - 1));
+	putchar('\n');
+}
+
+static int check_certificate(const struct input *input, const char *path,
+			     const struct lace_plan *plan,
+			     struct lace_error *err)
+{
+	struct lace_certificate certificate;
+	struct lace_verified verified;
+	int ret;
+
+	if (lace_certificate_read(path, &certificate, err))
+		return -1;
+	ret = lace_certificate_check(&input->cluster, &input->schedule, plan,
+				     &certificate, &verified, err);
+	if (ret && err->kind == LACE_ERR_ANSWER)
+		lace_error_at(err, path, 0);
+	if (!ret)
+		print_verified(plan, &certificate, &verified);
+	lace_certificate_free(&certificate);
+	return ret;
+}
+
+static int check(struct input *input, const char *path,
+		 const char *certificate, struct lace_error *err)
 {
 	struct lace_plan plan = { 0 };
 	int ret;
@@ -24,6 +62,8 @@ static int check(struct input *input, const char *path, struct lace_error *err)
 	else if (ret && err->kind == LACE_ERR_INPUT)
 		lace_error_at(err, input->schedule_path,
 			      err->line ? err->line : 1);
+	if (!ret && certificate)
+		ret = check_certificate(input, certificate, &plan, err);
 	lace_plan_free(&plan);
 	return ret;
 }
@@ -31,6 +71,7 @@ static int check(struct input *input, const char *path, struct lace_error *err)
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct input input = { 0 };
+	const char *certificate = NULL;
 	struct lace_error err;
 	int option, ret;
 
@@ -43,6 +84,9 @@ static int run(const struct command *self, int argc, char **argv)
 		case 's':
 			input.schedule_path = optarg;
 			break;
+		case 'C':
+			certificate = optarg;
+			break;
 		case 'h':
 			return print_help(self);
 		default:
@@ -53,7 +97,7 @@ static int run(const struct command *self, int argc, char **argv)
 		return STATUS_BAD;
 	if (optind != argc - 1)
 		return fail_usage(self, "one PLAN is needed");
-	ret = check(&input, argv[optind], &err);
+	ret = check(&input, argv[optind], certificate, &err);
 	input_free(&input);
 	return ret ? fail(&err) : STATUS_DONE;
 }
@@ -61,7 +105,8 @@ static int run(const struct command *self, int argc, char **argv)
 const struct command check_command = {
 	.name = "check",
 	.what = "recomputes every number of a plan from the files it was made from",
-	.usage = "-c CLUSTER -s SCHEDULE PLAN\n"
+	.usage = "-c CLUSTER -s SCHEDULE [OPTION]... PLAN\n"
+		 "  --certificate FILE verify this proof of the plan's bound as well\n"
 		 "Exit status 1, and the first thing that is wrong, if the plan is not sound",
 	.run = run,
 };

@@ -14,6 +14,7 @@ static const struct option options[] = {
 	{ "schedule", required_argument, NULL, 's' },
 	{ "scheduler", required_argument, NULL, 'S' },
 	{ "output", required_argument, NULL, 'o' },
+	{ "certificate", required_argument, NULL, 'C' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
@@ -21,7 +22,7 @@ static const struct option options[] = {
 
 struct request {
 	struct input input;
-	const char *scheduler, *output;
+	const char *scheduler, *output, *certificate;
 	bool json;
 };
 
@@ -87,6 +88,22 @@ static int make_plan(struct request *request, struct lace_plan *plan,
 	return 0;
 }
 
+/* Not part of *compile_s: the plan is there without it. */
+static int certify(struct request *request, const struct lace_plan *plan,
+		   struct lace_error *err)
+{
+	struct lace_certificate certificate;
+	int ret;
+
+	if (lace_certificate_make(&request->input.cluster,
+				  &request->input.demand, plan, &certificate,
+				  err))
+		return -1;
+	ret = write_certificate(request->certificate, &certificate, err);
+	lace_certificate_free(&certificate);
+	return ret;
+}
+
 static int compile(struct request *request, struct lace_error *err)
 {
 	struct lace_plan plan = { 0 };
@@ -94,6 +111,8 @@ static int compile(struct request *request, struct lace_error *err)
 	int ret;
 
 	ret = make_plan(request, &plan, &compile_s, err);
+	if (!ret && request->certificate)
+		ret = certify(request, &plan, err);
 	if (!ret && (request->output || !request->json))
 		ret = write_plan(request->output, &plan, err);
 	if (!ret && request->json)
@@ -134,6 +153,9 @@ static int run(const struct command *self, int argc, char **argv)
 		case 'o':
 			request.output = optarg;
 			break;
+		case 'C':
+			request.certificate = optarg;
+			break;
 		case 'j':
 			request.json = true;
 			break;
@@ -161,6 +183,7 @@ const struct command compile_command = {
 	.usage = "-c CLUSTER -s SCHEDULE [OPTION]...\n"
 		 "  --scheduler NAME   how (default lace)\n"
 		 "  -o, --output PLAN  file to write (default: standard output)\n"
+		 "  --certificate FILE write a proof of the plan's bound as well\n"
 		 "  --json             print a summary as JSON instead of the plan",
 	.run = run,
 };

@@ -77,5 +77,8 @@ int write_schedule(const char *path, const struct lace_schedule *schedule,
 		   struct lace_error *err);
 int write_plan(const char *path, const struct lace_plan *plan,
 	       struct lace_error *err);
+int write_certificate(const char *path,
+		      const struct lace_certificate *certificate,
+		      struct lace_error *err);
 
 #endif /* LACEC_H */

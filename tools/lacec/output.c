@@ -166,3 +166,15 @@ int write_plan(const char *path, const struct lace_plan *plan,
 	lace_plan_write(output.file, plan);
 	return output_close(&output, err);
 }
+
+int write_certificate(const char *path,
+		      const struct lace_certificate *certificate,
+		      struct lace_error *err)
+{
+	struct output output;
+
+	if (output_open(&output, path, err))
+		return -1;
+	lace_certificate_write(output.file, certificate);
+	return output_close(&output, err);
+}
