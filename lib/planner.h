@@ -202,12 +202,6 @@ void lace_counts_solve(struct lace_counts *counts);
 /* The counts that T of each term asks for; false if there are not enough. */
 bool lace_counts_for(struct lace_counts *counts, const double *time,
 		     unsigned int *count);
-/*
- * Points T with value below limit, ascending by value; returns how many.  All
- * points below *complete are among them, and it is at most limit.
- */
-unsigned int lace_counts_points(struct lace_counts *counts, double limit,
-				unsigned int max, double *points,
 /* The least T of a term if every var keeps what base gives it; INFINITY if
  * base does not fit.
  */
@@ -220,6 +214,12 @@ double lace_counts_step_up(const struct lace_counts *counts, unsigned int term,
 void lace_counts_raise(const struct lace_counts *counts, unsigned int term,
 		       double target, const unsigned int *base,
 		       unsigned int *count);
+/*
+ * Points T with value below limit, ascending by value; returns how many.  All
+ * points below *complete are among them, and it is at most limit.
+ */
+unsigned int lace_counts_points(struct lace_counts *counts, double limit,
+				unsigned int max, double *points,
 				double *complete);
 
 /* ---- bound.c: what no plan can beat ---- */

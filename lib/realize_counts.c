@@ -439,25 +439,6 @@ static unsigned int stretched(struct lace_counts *c, double limit,
 	return nr;
 }
 
-double lace_counts_least_time(struct lace_counts *c, unsigned int term,
-			      const unsigned int *base)
-{
-	return least_time(c, term, base);
-}
-
-double lace_counts_step_up(const struct lace_counts *c, unsigned int term,
-			   double target)
-{
-	return step_up(c, term, target);
-}
-
-void lace_counts_raise(const struct lace_counts *c, unsigned int term,
-		       double target, const unsigned int *base,
-		       unsigned int *count)
-{
-	raise_for(c, term, target, base, count);
-}
-
 unsigned int lace_counts_points(struct lace_counts *c, double limit,
 				unsigned int max, double *points,
 				double *complete)
@@ -477,4 +458,23 @@ unsigned int lace_counts_points(struct lace_counts *c, double limit,
 		return stretched(c, limit, max, points);
 	qsort(points, sink.nr, width * sizeof(double), order_points);
 	return sink.nr;
+}
+
+double lace_counts_least_time(struct lace_counts *c, unsigned int term,
+			      const unsigned int *base)
+{
+	return least_time(c, term, base);
+}
+
+double lace_counts_step_up(const struct lace_counts *c, unsigned int term,
+			   double target)
+{
+	return step_up(c, term, target);
+}
+
+void lace_counts_raise(const struct lace_counts *c, unsigned int term,
+		       double target, const unsigned int *base,
+		       unsigned int *count)
+{
+	raise_for(c, term, target, base, count);
 }
