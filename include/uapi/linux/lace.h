@@ -141,6 +141,13 @@ enum lace_dir {
 	LACE_DIR_RX,
 };
 
+/* Whether there is word from the far end of a lane, by the lane protocol. */
+enum lace_lane_state {
+	LACE_LANE_STATE_UNVERIFIED,	/* never since the circuit is there */
+	LACE_LANE_STATE_UP,
+	LACE_LANE_STATE_DARK,	/* not for three intervals, or no carrier */
+};
+
 /* Attributes of a lane: one direction of a local port, with the far end of
  * its circuit in the active segment (absent if it has none).
  */
