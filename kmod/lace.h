@@ -310,9 +310,6 @@ rx_handler_result_t lace_receive(struct sk_buff **pskb);
 
 /* reorder.c */
 
-#define LACE_REORDER_USECS 50000	/* by default */
-#define LACE_MAX_REORDER_USECS 1000000
-
 int lace_reorder_init(struct lace_device *lace);
 void lace_reorder_destroy(struct lace_device *lace);
 bool lace_reorder_receive(struct lace_device *lace, struct sk_buff *skb,

@@ -508,7 +508,7 @@ int lace_reorder_init(struct lace_device *lace)
 			     HRTIMER_MODE_ABS_SOFT);
 		bucket->timer.function = time_over;
 	}
-	lace->reorder_us = LACE_REORDER_USECS;
+	lace->reorder_us = LACE_DEFAULT_REORDER_USECS;
 	lace->reorder = reorder;
 	return 0;
 }

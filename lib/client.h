@@ -33,6 +33,7 @@ struct lace_rt_device {
 	int32_t node;			/* or LACE_RT_NONE */
 	int64_t segment;		/* active one, or LACE_RT_NONE */
 	uint32_t steer_prog_id;		/* 0: built-in policy */
+	int64_t reorder_us;		/* or LACE_RT_NONE: it cannot */
 	unsigned int nr_ports;
 	struct lace_rt_port ports[LACE_MAX_PORTS];	/* by number */
 	uint64_t stats[LACE_A_DEVSTAT_MAX + 1];		/* by attribute */
@@ -132,6 +133,9 @@ int lace_client_set_number(struct lace_client *client, const char *ifname,
 /* fd of a SOCKET_FILTER program; -1 for the built-in policy. */
 int lace_client_set_steer(struct lace_client *client, const char *ifname,
 			  int fd, struct lace_error *err);
+/* Longest time that a TCP segment waits for those before it; 0: none does. */
+int lace_client_set_reorder(struct lace_client *client, const char *ifname,
+			    uint32_t us, struct lace_error *err);
 /* port: name of the enslaved device. */
 int lace_client_set_port(struct lace_client *client, const char *port,
 			 uint8_t number, struct lace_error *err);

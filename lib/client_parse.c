@@ -84,6 +84,7 @@ static struct nla_policy dev_policy[LACE_A_DEV_MAX + 1] = {
 	[LACE_A_DEV_STEER_PROG_ID] = { .type = NLA_U32 },
 	[LACE_A_DEV_PORT] = { .type = NLA_NESTED },
 	[LACE_A_DEV_STATS] = { .type = NLA_NESTED },
+	[LACE_A_DEV_REORDER_USECS] = { .type = NLA_U32 },
 };
 
 static struct nla_policy port_policy[LACE_A_PORT_MAX + 1] = {
@@ -114,6 +115,7 @@ int lace_parse_device(const struct nlmsghdr *message,
 	memset(device, 0, sizeof(*device));
 	device->node = LACE_RT_NONE;
 	device->segment = LACE_RT_NONE;
+	device->reorder_us = LACE_RT_NONE;
 	if (parse(message, attrs, LACE_A_DEV_MAX, dev_policy, "device", err))
 		return -EBADMSG;
 	if (!attrs[LACE_A_DEV_IFINDEX] || !attrs[LACE_A_DEV_IFNAME])
@@ -127,6 +129,9 @@ int lace_parse_device(const struct nlmsghdr *message,
 	if (attrs[LACE_A_DEV_STEER_PROG_ID])
 		device->steer_prog_id =
 			nla_get_u32(attrs[LACE_A_DEV_STEER_PROG_ID]);
+	if (attrs[LACE_A_DEV_REORDER_USECS])
+		device->reorder_us =
+			nla_get_u32(attrs[LACE_A_DEV_REORDER_USECS]);
 	if (attrs[LACE_A_DEV_STATS])
 		get_stats(attrs[LACE_A_DEV_STATS], device->stats,
 			  LACE_A_DEVSTAT_MAX);

@@ -77,6 +77,31 @@ nla_put_failure:
 }
 
 /**
+ * lace_client_set_reorder() - say how long segments of TCP may wait
+ * @client: the client
+ * @ifname: the lace device
+ * @us: longest time in microseconds that a segment waits for those before it;
+ *	0 to have none wait
+ * @err: filled on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int lace_client_set_reorder(struct lace_client *client, const char *ifname,
+			    uint32_t us, struct lace_error *err)
+{
+	struct nl_msg *msg;
+
+	msg = lace_client_message(client, LACE_CMD_DEV_SET, ifname, SMALL, err);
+	if (!msg)
+		return -ENODEV;
+	NLA_PUT_U32(msg, LACE_A_DEV_REORDER_USECS, us);
+	return change(client, msg, err);
+
+nla_put_failure:
+	return no_room(msg, err);
+}
+
+/**
  * lace_client_set_port() - give a port its number
  * @client: the client
  * @port: name of the enslaved device

@@ -76,7 +76,7 @@ without_module() {
 }
 
 modprobe -r lace 2>/dev/null
-ktap_plan 56
+ktap_plan 59
 
 ktap_check "the module is not loaded" without_module
 modprobe lace && modprobe veth
@@ -93,6 +93,9 @@ ktap_check "device show" json '.[0] | .ifname == "lace0" and .node == 0 and
 	.segment == null and .steer_prog_id == null and
 	.ports[0].ifname == "v0" and .ports[0].number == 0 and
 	.stats.tx_no_node == 0' device
+ktap_check "device set reorder" on device set lace0 reorder 20ms
+ktap_check "device show reorder" json '.[0].reorder_us == 20000 and
+	.[0].stats.reorder_held == 0' device
 ktap_check "port set" on port set v0 number 5
 ktap_check "port show" json '.[0] | .dev == "lace0" and .ifname == "v0" and
 	.number == 5' port show dev lace0
@@ -183,7 +186,10 @@ ktap_check "a negative number" refused 2 \
 	'node "-1" is not a number' device set lace0 node -1
 ktap_check "a number with a tail" refused 2 'node "1x"' device set lace0 node 1x
 ktap_check "a port too large" refused 2 'number "32"' port set v0 number 32
-ktap_check "no number" refused 2 '"node NUMBER" is missing' device set lace0
+ktap_check "no number" refused 2 '"node NUMBER" or "reorder TIME" is missing' \
+	device set lace0
+ktap_check "too long a time" refused 2 "reorder 2s: not from 1 us to 1 s" \
+	device set lace0 reorder 2s
 ktap_check "no device" refused 2 '"dev DEVICE" is missing' node del id 1
 ktap_check "no id" refused 2 '"id NUMBER" is missing' segment del dev lace0
 ktap_check "one word too many" refused 2 '"extra" is one word too many' \

@@ -6,13 +6,17 @@
 #include "client.h"
 #include "lacectl.h"
 #include "show.h"
+#include "units.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char device_usage[] =
 	"lacectl device [show [DEV]]\n"
 	"lacectl device set DEV node NUMBER\n"
-	"  NUMBER is the index in the cluster of the node that this host is\n";
+	"lacectl device set DEV reorder { on | off | TIME }\n"
+	"  NUMBER is the index in the cluster of the node that this host is\n"
+	"  TIME is the longest that a TCP segment waits for those before it, as 50ms\n";
 
 static const char port_usage[] =
 	"lacectl port [show [dev DEV]]\n"
@@ -23,6 +27,15 @@ static const char *const stat_names[LACE_A_DEVSTAT_MAX + 1] = {
 	[LACE_A_DEVSTAT_TX_NO_NODE] = "tx_no_node",
 	[LACE_A_DEVSTAT_TX_NO_LANE] = "tx_no_lane",
 	[LACE_A_DEVSTAT_STEER_BAD] = "steer_bad",
+	[LACE_A_DEVSTAT_REORDER_IN_ORDER] = "reorder_in_order",
+	[LACE_A_DEVSTAT_REORDER_HELD] = "reorder_held",
+	[LACE_A_DEVSTAT_REORDER_FILLED] = "reorder_filled",
+	[LACE_A_DEVSTAT_REORDER_LOST] = "reorder_lost",
+	[LACE_A_DEVSTAT_REORDER_EXPIRED] = "reorder_expired",
+	[LACE_A_DEVSTAT_REORDER_OVERFLOW] = "reorder_overflow",
+	[LACE_A_DEVSTAT_REORDER_FLUSHED] = "reorder_flushed",
+	[LACE_A_DEVSTAT_REORDER_LATE] = "reorder_late",
+	[LACE_A_DEVSTAT_REORDER_DEPTH] = "reorder_depth",
 };
 
 static json_t *json_port(const struct lace_rt_port *port)
@@ -43,13 +56,14 @@ static json_t *json_ports(const struct lace_rt_device *device)
 
 json_t *json_device(const struct lace_rt_device *device)
 {
-	return json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o}",
 			 "ifname", device->ifname, "ifindex", device->ifindex,
 			 "node", json_or_null(device->node),
 			 "segment", json_or_null(device->segment),
 			 "steer_prog_id", device->steer_prog_id ?
 				json_integer(device->steer_prog_id) :
 				json_null(),
+			 "reorder_us", json_or_null(device->reorder_us),
 			 "ports", json_ports(device),
 			 "stats", json_stats(stat_names, device->stats,
 					     LACE_A_DEVSTAT_MAX));
@@ -63,9 +77,14 @@ void print_device(const struct lacectl *ctl, const struct lace_rt_device *device
 	print_or_none(" node", device->node);
 	print_or_none(" segment", device->segment);
 	if (device->steer_prog_id)
-		printf(" steer prog id %u\n", device->steer_prog_id);
+		printf(" steer prog id %u", device->steer_prog_id);
 	else
-		printf(" steer built-in\n");
+		printf(" steer built-in");
+	if (device->reorder_us > 0)
+		printf(" reorder %gms", device->reorder_us / 1e3);
+	else if (!device->reorder_us)
+		printf(" reorder off");
+	putchar('\n');
 	for (i = 0; i < device->nr_ports; i++)
 		printf("    port %u %s\n", device->ports[i].number,
 		       device->ports[i].ifname);
@@ -108,14 +127,39 @@ static int device_show(const struct lacectl *ctl, int argc, char **argv,
 	return ctl->json ? print_json(ctl, list, err) : print_end(err);
 }
 
+/* "on", "off" or a time, in microseconds. */
+static int args_reorder(struct args *args, uint64_t *us, struct lace_error *err)
+{
+	const char *word;
+	double seconds;
+
+	if (args_word(args, "reorder", &word, err))
+		return -1;
+	if (!strcmp(word, "on")) {
+		*us = LACE_DEFAULT_REORDER_USECS;
+	} else if (!strcmp(word, "off")) {
+		*us = 0;
+	} else {
+		if (parse_seconds(word, "reorder", &seconds, err))
+			return -1;
+		if (seconds * 1e6 > LACE_MAX_REORDER_USECS ||
+		    seconds * 1e6 < 1)
+			return lace_fail(err, LACE_ERR_INPUT,
+					 "reorder %s: not from 1 us to %u s",
+					 word, LACE_MAX_REORDER_USECS / 1000000);
+		*us = seconds * 1e6 + 0.5;
+	}
+	return 0;
+}
+
 static int device_set(const struct lacectl *ctl, int argc, char **argv,
 		      struct lace_error *err)
 {
-	static const char *const keywords[] = { "node", NULL };
+	static const char *const keywords[] = { "node", "reorder", NULL };
 	struct args args = { argc, argv };
 	struct lace_client *client;
 	const char *dev;
-	uint64_t node;
+	uint64_t value;
 	int keyword, ret;
 
 	(void)ctl;
@@ -124,11 +168,14 @@ static int device_set(const struct lacectl *ctl, int argc, char **argv,
 		return -1;
 	if (keyword < 0)
 		return lace_fail(err, LACE_ERR_INPUT,
-				 "\"node NUMBER\" is missing");
-	if (args_number(&args, "node", LACE_MAX_NODES - 1, &node, err) ||
-	    args_end(&args, err) || lace_client_open(NULL, &client, err))
+				 "\"node NUMBER\" or \"reorder TIME\" is missing");
+	if (keyword ? args_reorder(&args, &value, err) :
+		      args_number(&args, "node", LACE_MAX_NODES - 1, &value, err))
 		return -1;
-	ret = lace_client_set_number(client, dev, node, err);
+	if (args_end(&args, err) || lace_client_open(NULL, &client, err))
+		return -1;
+	ret = keyword ? lace_client_set_reorder(client, dev, value, err) :
+			lace_client_set_number(client, dev, value, err);
 	lace_client_close(client);
 	return ret;
 }

@@ -20,6 +20,8 @@
 #define LACE_MAX_NODES 65535	/* node numbers are below this */
 #define LACE_MAX_PREFIXES 1024	/* of one node */
 #define LACE_MAX_ROUTES 4096	/* of one segment, at one node */
+#define LACE_MAX_REORDER_USECS 1000000
+#define LACE_DEFAULT_REORDER_USECS 50000
 
 /* Commands.  GET answers one object, or all of them as a dump.  A dump takes
  * LACE_A_*_IFINDEX or _IFNAME to restrict it to one device.  Every change is
