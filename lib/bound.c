@@ -161,8 +161,8 @@ double lace_bound_period(struct lace_planner *planner,
 		bound += period->terms[t].repeat *
 			 (counts.alone[t] > fluid ? counts.alone[t] : fluid);
 	}
-	if (counts.exact && counts.value > bound)
-		bound = counts.value;
+	if (counts.feasible && counts.bound > bound)
+		bound = counts.bound;
 	if (counts.exact && counts.feasible && !planner->duplex &&
 	    planner->cluster->relay == LACE_RELAY_CONTROL &&
 	    (period->nr == 1 || !planner->quick)) {

@@ -185,6 +185,7 @@ struct lace_counts {
 	bool feasible;
 	bool exact;		/* value is the optimum */
 	double value;
+	double bound;		/* no counts have a value below it */
 	double *time;		/* T of each term */
 	double *alone;		/* T of each term were it the only one */
 	unsigned int *count;	/* of each var */
@@ -199,6 +200,11 @@ int lace_counts_alloc(struct lace_counts *counts, unsigned int nr_vars,
 		      size_t nr_entries);
 void lace_counts_free(struct lace_counts *counts);
 void lace_counts_solve(struct lace_counts *counts);
+/*
+ * Times near those of start for which whole counts fit (realize_round.c); kept
+ * in counts->time if that is better than what stands there.
+ */
+bool lace_counts_round(struct lace_counts *counts, const double *start);
 /* The counts that T of each term asks for; false if there are not enough. */
 bool lace_counts_for(struct lace_counts *counts, const double *time,
 		     unsigned int *count);

@@ -4,10 +4,12 @@
  * stages 2 and 3.  Given a time T for each term, a var needs ceil(time / T)
  * circuits and no fewer will do, so the search is over the times alone, and
  * each of them is one of the finite values time / count.  One term is exact by
- * bisection; a few are exact by nesting; many are descended coordinate by
- * coordinate.  Documentation/algorithm.rst has the proofs.
+ * bisection; a few are exact by nesting; many start from the times of the
+ * convex relaxation (relax.c), which also says how far they may be from the
+ * optimum.  Documentation/algorithm.rst has the proofs.
  */
 #include "planner.h"
+#include "relax.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +17,7 @@
 
 #define NODE_BUDGET 4000	/* of the nested search, in bisections */
 #define EXACT_TERMS 6
+#define RELAX_TOLERANCE 1e-9
 
 int lace_counts_alloc(struct lace_counts *counts, unsigned int nr_vars,
 		      unsigned int nr_rows, unsigned int nr_terms,
@@ -284,23 +287,8 @@ static double value_of(const struct lace_counts *c, const double *time)
 	return value;
 }
 
-/* Lowers each time as far as the others allow, in turn. */
-static void settle(struct lace_counts *c, double *time, unsigned int skip)
-{
-	for (unsigned int t = 0; t < c->nr_terms; t++) {
-		if (t == skip || time[t] <= 0)
-			continue;
-		for (unsigned int v = 0; v < c->nr_vars; v++)
-			c->base[v] = 1;
-		for (unsigned int u = 0; u < c->nr_terms; u++)
-			if (u != t && time[u] > 0)
-				raise_for(c, u, time[u], c->base, c->base);
-		time[t] = least_time(c, t, c->base);
-	}
-}
-
-/* The least multiple of shape that fits, settled. */
-static bool start_from(struct lace_counts *c, const double *shape, double *time)
+/* The least multiple of shape that fits. */
+static bool stretch(struct lace_counts *c, const double *shape, double *time)
 {
 	double lo = 0, hi = 1;
 	bool ok = false;
@@ -327,94 +315,85 @@ static bool start_from(struct lace_counts *c, const double *shape, double *time)
 	}
 	for (unsigned int t = 0; t < c->nr_terms; t++)
 		time[t] = shape[t] * hi;
-	settle(c, time, LACE_NONE);
 	return true;
 }
 
-static void exchange(struct lace_counts *c, double *time, double *trial)
+static bool is_bound(const struct lace_counts *c)
 {
-	double value = value_of(c, time);
-	bool better = true;
-
-	for (unsigned int round = 0; round < 20 && better; round++) {
-		better = false;
-		for (unsigned int t = 0; t < c->nr_terms; t++) {
-			memcpy(trial, time, c->nr_terms * sizeof(*trial));
-			for (unsigned int step = 0; step < 3; step++) {
-				double up = time[t] > 0 ?
-					step_up(c, t, trial[t]) : INFINITY;
-
-				if (up == INFINITY)
-					break;
-				trial[t] = up;
-				settle(c, trial, t);
-				if (value_of(c, trial) < value * (1 - 1e-12)) {
-					value = value_of(c, trial);
-					memcpy(time, trial, c->nr_terms *
-					       sizeof(*trial));
-					better = true;
-					break;
-				}
-			}
-		}
-	}
+	return value_of(c, c->time) <= c->bound * (1 + 1e-13);
 }
 
+/* From times in proportion to those of each term alone, or to their roots. */
 static void descend(struct lace_counts *c)
 {
 	unsigned int k = c->nr_terms;
-	double *work = calloc(3 * (size_t)k, sizeof(*work));
-	double *shape = work, *time = work + k, *trial = work + 2 * k;
-	double best = INFINITY;
+	double *work = calloc(2 * (size_t)k, sizeof(*work));
+	double *shape = work, *time = work + k;
 
-	for (unsigned int start = 0; work && start < 2; start++) {
+	for (unsigned int start = 0; work && start < 2 && !is_bound(c);
+	     start++) {
 		for (unsigned int t = 0; t < k; t++)
 			shape[t] = start ? sqrt(c->alone[t] / c->weight[t]) :
 					   c->alone[t];
-		if (!start_from(c, shape, time))
-			continue;
-		exchange(c, time, trial);
-		if (value_of(c, time) < best) {
-			best = value_of(c, time);
-			memcpy(c->time, time, k * sizeof(*time));
-		}
+		if (stretch(c, shape, time))
+			lace_counts_round(c, time);
 	}
 	free(work);
 }
 
+/* From the times of the relaxation, whose dual may prove them best. */
+static void relax(struct lace_counts *c)
+{
+	struct lace_relax relax;
+
+	if (lace_relax_solve(c, RELAX_TOLERANCE, &relax))
+		return;
+	if (relax.value > c->bound)
+		c->bound = relax.value;
+	lace_counts_round(c, relax.time);
+	lace_relax_free(&relax);
+}
+
+static bool search(struct lace_counts *c)
+{
+	struct sink sink = { .collect = false };
+
+	/* All terms as fast as each would be alone? */
+	if (lace_counts_for(c, c->alone, c->count)) {
+		memcpy(c->time, c->alone, c->nr_terms * sizeof(*c->time));
+		return true;
+	}
+	for (unsigned int t = 0; t < c->nr_terms; t++)
+		c->time[t] = INFINITY;
+	relax(c);
+	descend(c);
+	sink.limit = value_of(c, c->time);
+	return is_bound(c) || nested(c, &sink);
+}
+
 void lace_counts_solve(struct lace_counts *c)
 {
-	struct sink sink = { .limit = INFINITY };
-	double bound = 0;
-
-	c->feasible = true;
 	c->exact = false;
+	c->bound = 0;
 	for (unsigned int v = 0; v < c->nr_vars; v++)
 		c->base[v] = 1;
+	c->feasible = fits(c, c->base);
 	for (unsigned int t = 0; t < c->nr_terms; t++) {
 		c->alone[t] = c->time[t] = least_time(c, t, c->base);
-		bound += c->weight[t] * c->alone[t];
+		c->bound += c->weight[t] * c->alone[t];
 	}
-	c->feasible = fits(c, c->base);
 	c->value = INFINITY;
 	if (!c->feasible)
 		return;
-	if (c->nr_terms > 1) {
-		descend(c);
-		sink.limit = value_of(c, c->time);
-		if (sink.limit <= bound * (1 + 1e-13))
-			c->exact = true;
-		else
-			c->exact = nested(c, &sink);
-	} else {
-		c->exact = true;
-	}
+	c->exact = c->nr_terms < 2 || search(c);
 	lace_counts_for(c, c->time, c->count);
 	c->value = 0;
 	for (unsigned int t = 0; t < c->nr_terms; t++) {
 		c->time[t] = time_of(c, t, c->count);
 		c->value += c->weight[t] * c->time[t];
 	}
+	if (c->exact || c->bound > c->value)
+		c->bound = c->value;
 }
 
 /* For more terms than can be nested: the solution, stretched step by step. */
