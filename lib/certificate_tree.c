@@ -23,7 +23,7 @@
 
 #define FEW_STEPS 48		/* a tree that is smaller than shares */
 #define MANY_STEPS 40000
-#define RELAX_TOLERANCE 1e-7
+#define RELAX_TOLERANCE 1e-9	/* as for the bounds */
 
 struct tree {
 	struct lace_box *box;

@@ -5,6 +5,9 @@
  */
 #include "lacec.h"
 
+#include <math.h>
+#include <string.h>
+
 static const struct option options[] = {
 	{ "cluster", required_argument, NULL, 'c' },
 	{ "schedule", required_argument, NULL, 's' },
@@ -48,6 +51,36 @@ static int check_certificate(const struct input *input, const char *path,
 	return ret;
 }
 
+static bool differ(double a, double b)
+{
+	return !(fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b)));
+}
+
+/* An ideal packet switch has a time and no circuits. */
+static int check_packet(struct input *input, const struct lace_plan *plan,
+			struct lace_error *err)
+{
+	struct lace_plan actual;
+
+	if (input_profile(input, err) ||
+	    lace_compile(&input->cluster, &input->demand, plan->scheduler,
+			 &actual, err))
+		return -1;
+	lace_plan_free(&actual);
+	if (strcmp(plan->cluster_sha256, input->cluster.sha256) ||
+	    strcmp(plan->schedule_sha256, input->schedule.sha256))
+		return lace_fail(err, LACE_ERR_ANSWER,
+				 "the plan is of another cluster or schedule");
+	if (plan->nr_segments || plan->reconfig_s != 0 ||
+	    differ(plan->transmit_s, actual.transmit_s) ||
+	    differ(plan->cct_s, actual.cct_s) ||
+	    differ(plan->bound_s, actual.bound_s))
+		return lace_fail(err, LACE_ERR_ANSWER,
+				 "a packet switch has no segments and takes %.9g s",
+				 actual.cct_s);
+	return 0;
+}
+
 static int check(struct input *input, const char *path,
 		 const char *certificate, struct lace_error *err)
 {
@@ -56,7 +89,10 @@ static int check(struct input *input, const char *path,
 
 	if (input_read(input, err) || lace_plan_read(path, &plan, err))
 		return -1;
-	ret = lace_plan_check(&input->cluster, &input->schedule, &plan, err);
+	ret = strcmp(plan.scheduler, "packet") ?
+		      lace_plan_check(&input->cluster, &input->schedule, &plan,
+				      err) :
+		      check_packet(input, &plan, err);
 	if (ret && err->kind == LACE_ERR_ANSWER)
 		lace_error_at(err, path, 0);
 	else if (ret && err->kind == LACE_ERR_INPUT)
