@@ -40,6 +40,10 @@ def c_name(*parts):
     return "_".join(parts).replace("-", "_").upper()
 
 
+def enum_name(definition):
+    return ("lace_" + definition["name"]).replace("-", "_")
+
+
 def listed(members):
     """Members that mean something, as {name: value}."""
     return {name: value for name, value, _ in members
@@ -87,7 +91,7 @@ def enums(files):
     for definition in files.spec["definitions"]:
         if definition["type"] != "enum":
             continue
-        compare(listed(files.enums["lace_" + definition["name"]]),
+        compare(listed(files.enums[enum_name(definition)]),
                 {c_name("lace", definition["name"], e): i
                  for i, e in enumerate(definition["entries"])},
                 definition["name"])
@@ -111,7 +115,7 @@ def attributes(files):
 def nothing_missing(files):
     """everything in the header is specified"""
     known = {"lace_attr_" + s for s in files.sets} | {"lace_cmd"} | \
-        {"lace_" + d["name"] for d in files.spec["definitions"]}
+        {enum_name(d) for d in files.spec["definitions"]}
     extra = set(files.enums) - known - NOT_NETLINK
     if extra:
         raise AssertionError("not specified: %s" % sorted(extra))
