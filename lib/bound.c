@@ -164,8 +164,7 @@ double lace_bound_period(struct lace_planner *planner,
 	if (counts.feasible && counts.bound > bound)
 		bound = counts.bound;
 	if (counts.exact && counts.feasible && !planner->duplex &&
-	    planner->cluster->relay == LACE_RELAY_CONTROL &&
-	    (period->nr == 1 || !planner->quick)) {
+	    planner->cluster->relay == LACE_RELAY_CONTROL) {
 		double control = lace_bound_control(planner, period, var,
 						    &counts);
 

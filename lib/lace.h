@@ -407,6 +407,48 @@ int lace_certificate_check(const struct lace_cluster *cluster,
 			   struct lace_verified *verified,
 			   struct lace_error *err);
 
+/* ---- failed.c: what is left of a cluster ---- */
+
+struct lace_lane {
+	unsigned int node, port;
+	bool tx, rx;		/* either or both */
+};
+
+int lace_lane_find(const struct lace_cluster *cluster, const char *word,
+		   struct lace_lane *lane, struct lace_error *err);
+int lace_cluster_copy(const struct lace_cluster *from,
+		      struct lace_cluster *cluster, struct lace_error *err);
+void lace_cluster_fail_lane(struct lace_cluster *cluster,
+			    const struct lace_lane *lane);
+int lace_cluster_fail_ocs(struct lace_cluster *cluster, const char *name,
+			  struct lace_error *err);
+
+/* ---- recompile.c: a plan for what is left, from the old one ---- */
+
+/* Circuits of a new segment, against the old one that had its first op. */
+struct lace_recompiled_segment {
+	unsigned int old;	/* its index */
+	unsigned int kept;	/* where they were */
+	unsigned int moved;	/* work still, and are not there any more */
+	unsigned int lost;	/* had a lane that failed */
+	unsigned int added;
+};
+
+struct lace_recompiled {
+	double old_cct_s;
+	double *old_transmit_s;		/* of each old segment */
+	unsigned int nr_replanned;	/* old segments past repair */
+	unsigned int nr_segments;
+	struct lace_recompiled_segment *segments;
+};
+
+int lace_recompile(const struct lace_cluster *whole,
+		   const struct lace_cluster *left,
+		   const struct lace_demand *demand,
+		   const struct lace_plan *old, struct lace_plan *plan,
+		   struct lace_recompiled *report, struct lace_error *err);
+void lace_recompiled_free(struct lace_recompiled *report);
+
 /* ---- generate.c: schedules of known models ---- */
 
 /* 0 stands for the default: 8 GPUs a server, 1 stage, 4 microbatches a stage,

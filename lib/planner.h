@@ -58,7 +58,6 @@ struct lace_planner {
 	bool duplex;
 	bool merged;		/* the OCSes are planes: any x can be coloured */
 	bool simple;		/* no pair has more than one link */
-	bool quick;		/* no bound of control where several ops share a configuration */
 	bool oom;		/* an allocation failed: results mean nothing */
 
 	unsigned int nr_nodes;

@@ -15,6 +15,7 @@ static const struct command *const commands[] = {
 	&import_command,
 	&matrix_command,
 	&compile_command,
+	&recompile_command,
 	&check_command,
 	&compare_command,
 	&show_command,
