@@ -108,20 +108,32 @@ static bool is_transfer(const struct lace_torch_call *call)
 	return call->kind == LACE_TORCH_SEND || call->kind == LACE_TORCH_RECV;
 }
 
+/* True if start, stride and size say which ranks are in the call's group. */
+static bool is_spaced(const struct lace_torch_call *call)
+{
+	return call->size && call->first >= 0 &&
+	       (call->stride > 0 || call->size == 1);
+}
+
 static void count_call(const struct lace_torch *torch,
 		       const struct lace_torch_call *call, uint64_t *world)
 {
+	uint64_t stride = call->size == 1 ? 0 : call->stride;
+
 	if (call->kind == LACE_TORCH_WAIT)
 		return;
 	if (torch->global_peers && is_transfer(call) && call->slot >= 0)
 		at_least(world, call->slot + 1ULL);
 	at_least(world, call->size);
-	if (call->size && call->first >= 0 && call->stride > 0 &&
-	    call->first <= LACE_IMPORT_MAX_RANKS &&
-	    call->stride <= LACE_IMPORT_MAX_RANKS &&
-	    call->size <= LACE_IMPORT_MAX_RANKS)
-		at_least(world,
-			 call->first + (call->size - 1) * call->stride + 1);
+	if (!is_spaced(call))
+		return;
+	/* Beyond what there may be, whatever the product. */
+	if (call->first > LACE_IMPORT_MAX_RANKS ||
+	    stride > LACE_IMPORT_MAX_RANKS ||
+	    call->size > LACE_IMPORT_MAX_RANKS)
+		at_least(world, LACE_IMPORT_MAX_RANKS + 1ULL);
+	else
+		at_least(world, call->first + (call->size - 1) * stride + 1);
 }
 
 static int find_world(struct lace_torch *torch, unsigned int nr_files,
@@ -217,8 +229,7 @@ static int find_comm(struct place *place, const struct lace_torch_call *call,
 	}
 	if (noted)
 		return lace_group_comm(noted, &torch->trace, comm, place->err);
-	if (call->size && call->first >= 0 &&
-	    (call->stride > 0 || call->size == 1))
+	if (is_spaced(call))
 		return spaced_comm(place, call, comm);
 	if (torch->size_is_enough &&
 	    (!call->size || call->size == torch->trace.nr_ranks))
