@@ -305,37 +305,47 @@ static int adopt(struct recompiler *c, struct lace_plan *sub,
 	return 0;
 }
 
+static int compile_slice(struct recompiler *c, unsigned int first_op,
+			 unsigned int last_op, bool duplex,
+			 enum lace_split split)
+{
+	struct lace_demand slice = { .nr_nodes = c->demand->nr_nodes,
+				     .nr_ops = last_op - first_op + 1,
+				     .ops = c->demand->ops + first_op };
+	struct lace_plan sub = { 0 };
+	int ret = lace_compile_split(c->left, &slice, duplex, split, &sub,
+				     c->err);
+
+	if (!ret)
+		ret = adopt(c, &sub, first_op);
+	lace_plan_free(&sub);
+	return ret;
+}
+
 /* The ops of the run under one configuration or, failing that, several. */
 static int compile_run(struct recompiler *c, unsigned int first,
 		       unsigned int nr)
 {
-	static const enum lace_split splits[] = { LACE_SPLIT_ONESHOT,
-						  LACE_SPLIT_BEST };
 	unsigned int first_op = c->old->segments[first].first_op;
 	unsigned int last_op = c->old->segments[first + nr - 1].last_op;
-	struct lace_demand slice = { .nr_nodes = c->demand->nr_nodes,
-				     .nr_ops = last_op - first_op + 1,
-				     .ops = c->demand->ops + first_op };
-	struct lace_error why;
-	int ret = -1;
+	static const struct {
+		bool duplex;
+		enum lace_split split;
+	} ways[] = { { false, LACE_SPLIT_ONESHOT }, { false, LACE_SPLIT_BEST },
+		     { true, LACE_SPLIT_ONESHOT }, { true, LACE_SPLIT_BEST } };
 
-	for (unsigned int s = 0; ret && s < 2; s++) {
-		struct lace_plan sub = { 0 };
-
-		ret = lace_compile_split(c->left, &slice, c->repair.duplex,
-					 splits[s], &sub, &why);
-		if (ret && why.kind != LACE_ERR_ANSWER) {
-			*c->err = why;
-			return -1;
+	for (unsigned int w = 0; w < sizeof(ways) / sizeof(*ways); w++) {
+		if (c->repair.duplex && !ways[w].duplex)
+			continue;
+		if (!compile_slice(c, first_op, last_op, ways[w].duplex,
+				   ways[w].split)) {
+			c->report->nr_replanned += nr;
+			return 0;
 		}
-		if (!ret && adopt(c, &sub, first_op)) {
-			lace_plan_free(&sub);
+		if (c->err->kind != LACE_ERR_ANSWER)
 			return -1;
-		}
-		lace_plan_free(&sub);
 	}
-	c->report->nr_replanned += nr;
-	return ret ? blame(c) : 0;
+	return blame(c);
 }
 
 static int recompile_run(struct recompiler *c, unsigned int first,

@@ -286,6 +286,106 @@ static bool close_gap(struct lace_repair *r, unsigned int pair)
 	return false;
 }
 
+/* Free lanes by which a node could reach others; NONE where there are none. */
+struct gap {
+	unsigned int tx, rx;
+};
+
+static unsigned int free_rx(const struct lace_repair *r, unsigned int tx,
+			    unsigned int node)
+{
+	for (unsigned int b = r->first_lane[node]; b < r->first_lane[node + 1];
+	     b++)
+		if (lace_repair_is_free(r, b, false) &&
+		    lace_repair_can_join(r, tx, b))
+			return b;
+	return NONE;
+}
+
+/* Enters every node that a free lane of a node seen leads to. */
+static unsigned int leap(struct lace_repair *r, struct gap *gaps,
+			 unsigned int from, unsigned int tail)
+{
+	unsigned int end = tail;
+
+	for (unsigned int q = from; q < end; q++) {
+		unsigned int i = r->queue[q];
+
+		for (unsigned int a = r->first_lane[i];
+		     a < r->first_lane[i + 1]; a++) {
+			if (!lace_repair_is_free(r, a, true))
+				continue;
+			r->work += r->cluster->nr_nodes;
+			for (unsigned int j = 0; j < r->cluster->nr_nodes;
+			     j++) {
+				unsigned int b = r->stamp[j] == r->now ? NONE :
+						 free_rx(r, a, j);
+
+				if (b == NONE)
+					continue;
+				r->stamp[j] = r->now;
+				r->via[j] = i;
+				gaps[j] = (struct gap){ a, b };
+				r->queue[tail++] = j;
+			}
+		}
+	}
+	return tail;
+}
+
+/* As many new circuits as it takes, and no more: level by level.  via[] is the
+ * node before.
+ */
+static bool find_gaps(struct lace_repair *r, unsigned int src,
+		      unsigned int dst, struct gap *gaps)
+{
+	unsigned int head = 0, level = 0, tail = 0, before;
+
+	r->stamp[src] = next_stamp(r);
+	r->queue[tail++] = src;
+	do {
+		while (head < tail) {
+			unsigned int i = r->queue[head++];
+
+			for (unsigned int l = r->first_lane[i];
+			     l < r->first_lane[i + 1]; l++) {
+				unsigned int j = r->tx_to[l] == NONE ? i :
+						 r->node_of[r->tx_to[l]];
+
+				if (r->stamp[j] == r->now)
+					continue;
+				r->stamp[j] = r->now;
+				r->via[j] = i;
+				gaps[j].tx = NONE;
+				r->queue[tail++] = j;
+			}
+		}
+		if (r->stamp[dst] == r->now)
+			return true;
+		before = tail;
+		tail = leap(r, gaps, level, tail);
+		level = before;
+	} while (tail > before);
+	return false;
+}
+
+static bool close_gaps(struct lace_repair *r, unsigned int pair)
+{
+	unsigned int src = r->pairs[pair].src, dst = r->pairs[pair].dst;
+	struct gap *gaps = calloc(r->cluster->nr_nodes, sizeof(*gaps));
+	bool found;
+
+	r->oom |= !gaps;
+	found = gaps && find_gaps(r, src, dst, gaps);
+	for (unsigned int i = dst; found && i != src; i = r->via[i])
+		if (gaps[i].tx != NONE &&
+		    lace_repair_is_free(r, gaps[i].tx, true) &&
+		    lace_repair_is_free(r, gaps[i].rx, false))
+			lace_repair_connect(r, gaps[i].tx, gaps[i].rx);
+	free(gaps);
+	return found;
+}
+
 bool lace_repair_route(struct lace_repair *repair, unsigned int pair,
 		       unsigned int segment, double scale)
 {
@@ -300,7 +400,8 @@ bool lace_repair_route(struct lace_repair *repair, unsigned int pair,
 		return shortest(repair, src, dst, &load) &&
 		       keep_way(repair, pair, segment);
 	load.most = cheapest(repair, src, dst, &load);
-	if (load.most == INFINITY && close_gap(repair, pair)) {
+	if (load.most == INFINITY &&
+	    (close_gap(repair, pair) || close_gaps(repair, pair))) {
 		if (repair->pairs[pair].circuits)
 			return true;
 		load.most = cheapest(repair, src, dst, &load);

@@ -103,7 +103,8 @@ static int check_hash(const char *what, const char *path, const char *stated,
 {
 	if (!strcmp(stated, actual))
 		return 0;
-	lace_fail(err, LACE_ERR_ANSWER, "is of another %s: its hash is %.12s..., that of the file %.12s...",
+	lace_fail(err, LACE_ERR_ANSWER,
+		  "is of another %s: its hash is %.12s..., that of the file %.12s...",
 		  what, stated, actual);
 	lace_error_at(err, path, 0);
 	return -1;
