@@ -66,6 +66,7 @@ struct bucket {
 struct lace_reorder {
 	struct lace_device *lace;
 	atomic_long_t bytes;	/* held */
+	u64 skew;		/* of the flow that last found it */
 	u32 seed;
 	u32 depth;		/* the most that one flow has held */
 	struct bucket buckets[BUCKETS];
@@ -352,7 +353,7 @@ static void pass_last(struct lace_reorder *reorder, struct flow *flow,
 {
 	flush(reorder, flow);
 	if (view->start)
-		lace_order_init(&flow->order, view->end);
+		lace_order_init(&flow->order, view->end, flow->order.skew);
 	else if (lace_seq_before(flow->order.next, view->end))
 		flow->order.next = view->end;
 	list_add_tail(&skb->list, &flow->ready);
@@ -366,6 +367,7 @@ static void put_in_order(struct lace_reorder *reorder, struct flow *flow,
 	struct lace_piece *piece = piece_of(skb);
 	struct lace_order_result result;
 	u32 bytes = flow->order.bytes;
+	u64 skew = flow->order.skew;
 	u64 now = 0;
 
 	if (lace_order_is_timed(&flow->order, piece->seq))
@@ -376,6 +378,8 @@ static void put_in_order(struct lace_reorder *reorder, struct flow *flow,
 	count(reorder, LACE_A_DEVSTAT_REORDER_IN_ORDER, result.in_order);
 	count(reorder, LACE_A_DEVSTAT_REORDER_HELD, result.held);
 	count(reorder, LACE_A_DEVSTAT_REORDER_LATE, result.late);
+	if (flow->order.skew != skew)
+		WRITE_ONCE(reorder->skew, flow->order.skew);
 	if (flow->order.n_held > READ_ONCE(reorder->depth))
 		WRITE_ONCE(reorder->depth, flow->order.n_held);
 }
@@ -410,7 +414,8 @@ static struct flow *get_flow(struct bucket *bucket, const struct view *view)
 		return flow;
 	flow = new_flow(bucket, &view->key);
 	if (flow)
-		lace_order_init(&flow->order, view->seq);
+		lace_order_init(&flow->order, view->seq,
+				READ_ONCE(bucket->reorder->skew));
 	return flow;
 }
 

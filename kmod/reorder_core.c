@@ -66,12 +66,13 @@ static void append(struct lace_pieces *pieces, struct lace_piece *piece)
  * lace_order_init() - begin to follow a flow
  * @order: to be filled
  * @next: the sequence number that comes next
+ * @skew: lace_order.skew of a flow that came on the same lanes; 0 if unknown
  */
-void lace_order_init(struct lace_order *order, u32 next)
+void lace_order_init(struct lace_order *order, u32 next, u64 skew)
 {
 	memset(order, 0, sizeof(*order));
 	order->next = next;
-	order->skew = FIRST_SKEW;
+	order->skew = skew ? skew : FIRST_SKEW;
 }
 
 /* Behind all that begin before it or where it does. */

@@ -81,7 +81,7 @@ struct lace_order_result {
 	bool late;		/* the time for it was over */
 };
 
-void lace_order_init(struct lace_order *order, u32 next);
+void lace_order_init(struct lace_order *order, u32 next, u64 skew);
 void lace_order_receive(struct lace_order *order, struct lace_piece *piece,
 			const struct lace_order_path *path,
 			const struct lace_order_limits *limits, u64 now,

@@ -102,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	n_packets = 0;
 	n_out = 0;
-	lace_order_init(&order, 0);
+	lace_order_init(&order, 0, 0);
 	for (; len >= sizeof(step) && n_packets < MAX_PIECES;
 	     data += sizeof(step), len -= sizeof(step)) {
 		memcpy(&step, data, sizeof(step));

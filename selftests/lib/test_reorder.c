@@ -71,7 +71,7 @@ static void flow_send(struct flow *flow, unsigned int n, u64 first, u64 skew,
 	struct packet *packet;
 	unsigned int i, lane;
 
-	lace_order_init(&flow->order, (u32)first);
+	lace_order_init(&flow->order, (u32)first, 0);
 	flow->n = n;
 	for (i = 0; i < n; i++) {
 		packet = &flow->packets[i];
@@ -317,7 +317,7 @@ static void repeat(bool (*run)(u64 seed), unsigned int times, const char *name)
 static void by_hand(u32 first)
 {
 	flow_begin(&flow, 2, 1);
-	lace_order_init(&flow.order, first);
+	lace_order_init(&flow.order, first, 0);
 }
 
 /* Number `number' comes on a lane at a time; how many come out. */
@@ -420,6 +420,10 @@ static void test_late(void)
 	come(0, 3, 0, 30 * MS);
 	wait = lace_order_deadline(&flow.order, &flow.limits) - 30 * MS;
 	tap_check(wait == 50 * MS, "and it is waited for longer, up to the limit");
+	lace_order_init(&flow.order, 0, 10 * MS);
+	come(0, 1, 0, 40 * MS);
+	tap_check(lace_order_deadline(&flow.order, &flow.limits) == 80 * MS,
+		  "a new flow begins with the skew that is known");
 }
 
 static void test_overflow(void)
@@ -468,7 +472,7 @@ static void test_restart(void)
 
 int main(void)
 {
-	tap_plan(22);
+	tap_plan(23);
 	repeat(without_loss, 400, "without loss all comes out in order");
 	repeat(with_loss, 400, "lost segments are not waited for");
 	repeat(adapts, 100, "the time allowed adapts to the skew");
