@@ -7,6 +7,7 @@
  * nowhere else.
  */
 #include "bound.h"
+#include "relax.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -138,8 +139,25 @@ static bool build(struct lace_planner *planner,
 	return true;
 }
 
-double lace_bound_period(struct lace_planner *planner,
-			 const struct lace_period *period)
+/* Each term as if alone, or by bits where that says more. */
+static double sum_of_terms(const struct lace_planner *planner,
+			   const struct lace_period *period,
+			   const double *alone)
+{
+	double bound = 0;
+
+	for (unsigned int t = 0; t < period->nr; t++) {
+		double fluid = lace_bound_fluid(planner,
+						period->terms[t].kind);
+
+		bound += period->terms[t].repeat *
+			 (alone[t] > fluid ? alone[t] : fluid);
+	}
+	return bound;
+}
+
+double lace_bound_relaxed(struct lace_planner *planner,
+			  const struct lace_period *period)
 {
 	unsigned int *var = lace_planner_alloc(planner, planner->max_pairs,
 					       sizeof(*var));
@@ -150,21 +168,42 @@ double lace_bound_period(struct lace_planner *planner,
 		free(var);
 		return 0;
 	}
-	if (!counts.feasible)
-		bound = INFINITY;
+	if (counts.feasible)
+		lace_counts_bound(&counts);
+	if (counts.feasible)
+		bound = sum_of_terms(planner, period, counts.alone);
 	else
-		lace_counts_solve(&counts);
-	for (unsigned int t = 0; t < period->nr; t++) {
-		double fluid = lace_bound_fluid(planner,
-						period->terms[t].kind);
+		bound = INFINITY;
+	bound = counts.bound > bound ? counts.bound : bound;
+	lace_counts_free(&counts);
+	free(var);
+	return bound;
+}
 
-		bound += period->terms[t].repeat *
-			 (counts.alone[t] > fluid ? counts.alone[t] : fluid);
+double lace_bound_period(struct lace_planner *planner,
+			 const struct lace_period *period)
+{
+	unsigned int *var;
+	struct lace_counts counts;
+	double bound;
+
+	if (period->nr > LACE_COUNTS_EXACT)
+		return lace_bound_relaxed(planner, period);
+	var = lace_planner_alloc(planner, planner->max_pairs, sizeof(*var));
+	if (!var || !build(planner, period, var, &counts)) {
+		free(var);
+		return 0;
 	}
+	if (counts.feasible)
+		lace_counts_solve(&counts);
+	planner->work += counts.nodes * ((double)counts.nr_vars +
+					 (double)counts.first[counts.nr_terms]);
+	bound = sum_of_terms(planner, period, counts.alone);
 	if (counts.feasible && counts.bound > bound)
 		bound = counts.bound;
 	if (counts.exact && counts.feasible && !planner->duplex &&
-	    planner->cluster->relay == LACE_RELAY_CONTROL) {
+	    planner->cluster->relay == LACE_RELAY_CONTROL &&
+	    (period->nr == 1 || !planner->quick)) {
 		double control = lace_bound_control(planner, period, var,
 						    &counts);
 
@@ -174,5 +213,181 @@ double lace_bound_period(struct lace_planner *planner,
 		bound = INFINITY;
 	lace_counts_free(&counts);
 	free(var);
+	return bound;
+}
+
+/* ---- one row alone ---- */
+
+struct rows {
+	struct lace_planner *planner;
+	const struct lace_period *period;
+	unsigned int nr, *size, *degree;
+	unsigned int *var;		/* of each pair, 1 + its number */
+	double *sum;			/* seconds of each row and term */
+};
+
+static bool rows_init(struct rows *r)
+{
+	struct lace_planner *p = r->planner;
+	unsigned int n = p->nr_nodes;
+
+	r->nr = p->duplex ? n : 2 * n;
+	r->size = lace_planner_alloc(p, r->nr, sizeof(*r->size));
+	r->degree = lace_planner_alloc(p, r->nr, sizeof(*r->degree));
+	r->var = lace_planner_alloc(p, p->max_pairs, sizeof(*r->var));
+	r->sum = lace_planner_alloc(p, (size_t)r->nr * r->period->nr,
+				    sizeof(*r->sum));
+	if (p->oom)
+		return false;
+	for (unsigned int i = 0; i < n; i++) {
+		r->size[i] = p->tx_lanes[i];
+		if (!p->duplex)
+			r->size[n + i] = p->rx_lanes[i];
+	}
+	return true;
+}
+
+static void rows_free(struct rows *r)
+{
+	free(r->size);
+	free(r->degree);
+	free(r->var);
+	free(r->sum);
+}
+
+static unsigned int row_of(const struct rows *r, unsigned int pair,
+			   unsigned int end)
+{
+	const struct lace_between *p = &r->planner->pairs[pair];
+
+	return !end ? p->src :
+	       p->dst + (r->planner->duplex ? 0 : r->planner->nr_nodes);
+}
+
+/* Sums and degrees of all rows; false if some row has more pairs than lanes. */
+static bool fill_rows(struct rows *r)
+{
+	unsigned int terms = r->period->nr;
+
+	for (unsigned int t = 0; t < terms; t++) {
+		const struct lace_kind *k =
+			&r->planner->kinds[r->period->terms[t].kind];
+
+		for (size_t i = 0; i < k->nr; i++) {
+			unsigned int e = stands_for(r->planner,
+						    k->needs[i].pair);
+
+			if (!must_have(r->planner, &k->needs[i]))
+				continue;
+			if (!r->planner->pairs[e].nr_links)
+				return false;
+			for (unsigned int d = 0; d < 2; d++) {
+				unsigned int row = row_of(r, e, d);
+
+				r->degree[row] += !r->var[e];
+				r->sum[(size_t)row * terms + t] +=
+					k->needs[i].bits /
+					best_rate(r->planner, e);
+			}
+			r->var[e] = 1;
+		}
+	}
+	for (unsigned int row = 0; row < r->nr; row++)
+		if (r->degree[row] > r->size[row])
+			return false;
+	return true;
+}
+
+/* The row that would cost most if its lanes were fluid. */
+static unsigned int fullest_row(const struct rows *r)
+{
+	unsigned int best = LACE_NONE, terms = r->period->nr;
+	double most = 0;
+
+	for (unsigned int row = 0; row < r->nr; row++) {
+		double cost = 0;
+
+		for (unsigned int t = 0; t < terms; t++)
+			cost += sqrt(r->period->terms[t].repeat *
+				     r->sum[(size_t)row * terms + t]);
+		cost = cost * cost / r->size[row];
+		if (cost > most) {
+			most = cost;
+			best = row;
+		}
+	}
+	return best;
+}
+
+static void fill_counts(struct rows *r, unsigned int row, struct lace_counts *c)
+{
+	unsigned int nr_vars = 0;
+	size_t nr = 0;
+
+	c->size[0] = r->size[row];
+	memset(r->var, 0, r->planner->max_pairs * sizeof(*r->var));
+	for (unsigned int t = 0; t < r->period->nr; t++) {
+		const struct lace_kind *k =
+			&r->planner->kinds[r->period->terms[t].kind];
+
+		c->first[t] = nr;
+		c->weight[t] = r->period->terms[t].repeat;
+		for (size_t i = 0; i < k->nr; i++) {
+			unsigned int e = stands_for(r->planner,
+						    k->needs[i].pair);
+
+			if (!must_have(r->planner, &k->needs[i]) ||
+			    (row_of(r, e, 0) != row && row_of(r, e, 1) != row))
+				continue;
+			if (!r->var[e]) {
+				c->vars[nr_vars].mult[0] = 1;
+				r->var[e] = ++nr_vars;
+			}
+			c->entries[nr++] = (struct lace_counts_entry){
+				.var = r->var[e] - 1,
+				.time = k->needs[i].bits /
+					best_rate(r->planner, e) };
+		}
+	}
+	c->first[r->period->nr] = nr;
+	c->nr_vars = nr_vars;
+}
+
+static double bound_row(struct rows *r, unsigned int row)
+{
+	struct lace_counts counts;
+	struct lace_relax relax;
+	double bound = 0;
+	size_t nr = (size_t)r->degree[row] * r->period->nr * 2;
+
+	if (lace_counts_alloc(&counts, r->degree[row], 1, r->period->nr, nr)) {
+		r->planner->oom = true;
+		return 0;
+	}
+	fill_counts(r, row, &counts);
+	if (!lace_relax_solve(&counts, 1e-6, &relax)) {
+		/* Solved less closely than the whole: not above it. */
+		bound = relax.value * (1 - 1e-8);
+		lace_relax_free(&relax);
+	}
+	lace_counts_free(&counts);
+	return bound;
+}
+
+double lace_bound_row(struct lace_planner *planner,
+		      const struct lace_period *period)
+{
+	struct rows r = { .planner = planner, .period = period };
+	double bound = 0;
+
+	if (rows_init(&r)) {
+		unsigned int row;
+
+		if (!fill_rows(&r))
+			bound = INFINITY;
+		else if ((row = fullest_row(&r)) != LACE_NONE)
+			bound = bound_row(&r, row);
+	}
+	rows_free(&r);
 	return bound;
 }

@@ -58,7 +58,9 @@ struct lace_planner {
 	bool duplex;
 	bool merged;		/* the OCSes are planes: any x can be coloured */
 	bool simple;		/* no pair has more than one link */
+	bool quick;		/* no bound of control where several ops share a configuration */
 	bool oom;		/* an allocation failed: results mean nothing */
+	double work;		/* steps of searches so far, of any kind */
 
 	unsigned int nr_nodes;
 	double *tx_bps, *rx_bps;		/* of each node, all lanes */
@@ -157,6 +159,8 @@ void lace_realize_exact(struct lace_planner *planner,
 
 /* ---- realize_counts.c: whole circuits for given demand ---- */
 
+#define LACE_COUNTS_EXACT 6	/* terms that are searched whole */
+
 struct lace_counts_entry {
 	unsigned int var;
 	double time;		/* seconds with one circuit */
@@ -199,6 +203,8 @@ int lace_counts_alloc(struct lace_counts *counts, unsigned int nr_vars,
 		      size_t nr_entries);
 void lace_counts_free(struct lace_counts *counts);
 void lace_counts_solve(struct lace_counts *counts);
+/* Of the results only feasible, alone and bound. */
+void lace_counts_bound(struct lace_counts *counts);
 /*
  * Times near those of start for which whole counts fit (realize_round.c); kept
  * in counts->time if that is better than what stands there.
@@ -231,6 +237,13 @@ unsigned int lace_counts_points(struct lace_counts *counts, double limit,
 
 double lace_bound_period(struct lace_planner *planner,
 			 const struct lace_period *period);
+/* Never above lace_bound_period(), and sooner: by the relaxation alone; and by
+ * the relaxation of the fullest row alone.
+ */
+double lace_bound_relaxed(struct lace_planner *planner,
+			  const struct lace_period *period);
+double lace_bound_row(struct lace_planner *planner,
+		      const struct lace_period *period);
 /* The fluid bound of one op of the kind: a switch without circuits. */
 double lace_bound_fluid(const struct lace_planner *planner, unsigned int kind);
 
@@ -288,27 +301,6 @@ struct lace_bound_run {
 int lace_bind(struct lace_planner *planner,
 	      const struct lace_partition *partition,
 	      struct lace_bound_run *bound, struct lace_error *err);
-
-/* ---- bind_planes.c: one OCS for each port index ---- */
-
-struct lace_planes {
-	unsigned int nr_colours;
-	/* circuit (index) of node and colour, LACE_NONE if dark */
-	unsigned int *tx, *rx;
-	unsigned int *tx_port, *rx_port;	/* of node and colour */
-	unsigned int nr, max;
-	struct lace_plane_circuit {
-		unsigned int src, dst, colour;
-		bool kept;
-	} *circuits;
-};
-
-int lace_planes_create(struct lace_planner *planner,
-		       struct lace_planes *planes);
-void lace_planes_free(struct lace_planes *planes);
-/* From the circuits in force to those of count, moving few. */
-int lace_planes_change(struct lace_planner *planner,
-		       struct lace_planes *planes, const uint16_t *count);
 
 /* ---- routes of the plan: route_plan.c ---- */
 

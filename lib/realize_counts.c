@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define NODE_BUDGET 4000	/* of the nested search, in bisections */
-#define EXACT_TERMS 6
+#define WORK_BUDGET 2e6		/* and in vars and entries */
 #define RELAX_TOLERANCE 1e-9
 
 int lace_counts_alloc(struct lace_counts *counts, unsigned int nr_vars,
@@ -226,6 +226,14 @@ static void take_point(struct lace_counts *c, struct sink *sink, double value)
 	memcpy(slot + 1, sink->time, c->nr_terms * sizeof(double));
 }
 
+static unsigned int node_budget(const struct lace_counts *c)
+{
+	double size = (double)c->nr_vars + (double)c->first[c->nr_terms];
+	double nodes = WORK_BUDGET / (size + 1);
+
+	return nodes < NODE_BUDGET ? (unsigned int)nodes : NODE_BUDGET;
+}
+
 static void nest(struct lace_counts *c, struct sink *sink, unsigned int term,
 		 double value)
 {
@@ -240,7 +248,7 @@ static void nest(struct lace_counts *c, struct sink *sink, unsigned int term,
 		rest += c->weight[t] * least_time(c, t, base);
 	time = least_time(c, term, base);
 	c->nodes += c->nr_terms - term;
-	while (time < INFINITY && c->nodes < NODE_BUDGET) {
+	while (time < INFINITY && c->nodes < node_budget(c)) {
 		double next = value + c->weight[term] * time;
 
 		if (next + rest >= sink->limit * (1 - 1e-13))
@@ -263,9 +271,9 @@ static void nest(struct lace_counts *c, struct sink *sink, unsigned int term,
 
 static bool nested(struct lace_counts *c, struct sink *sink)
 {
-	double time[EXACT_TERMS];
+	double time[LACE_COUNTS_EXACT];
 
-	if (c->nr_terms > EXACT_TERMS)
+	if (c->nr_terms > LACE_COUNTS_EXACT)
 		return false;
 	c->nodes = 0;
 	sink->time = time;
@@ -273,7 +281,7 @@ static bool nested(struct lace_counts *c, struct sink *sink)
 		c->base[v] = 1;
 	nest(c, sink, 0, 0);
 	sink->time = NULL;
-	return c->nodes < NODE_BUDGET;
+	return c->nodes < node_budget(c);
 }
 
 /* ---- descent ---- */
@@ -342,7 +350,7 @@ static void descend(struct lace_counts *c)
 }
 
 /* From the times of the relaxation, whose dual may prove them best. */
-static void relax(struct lace_counts *c)
+static void relax(struct lace_counts *c, bool counts)
 {
 	struct lace_relax relax;
 
@@ -350,7 +358,8 @@ static void relax(struct lace_counts *c)
 		return;
 	if (relax.value > c->bound)
 		c->bound = relax.value;
-	lace_counts_round(c, relax.time);
+	if (counts)
+		lace_counts_round(c, relax.time);
 	lace_relax_free(&relax);
 }
 
@@ -365,16 +374,17 @@ static bool search(struct lace_counts *c)
 	}
 	for (unsigned int t = 0; t < c->nr_terms; t++)
 		c->time[t] = INFINITY;
-	relax(c);
+	relax(c, true);
 	descend(c);
 	sink.limit = value_of(c, c->time);
 	return is_bound(c) || nested(c, &sink);
 }
 
-void lace_counts_solve(struct lace_counts *c)
+static void each_alone(struct lace_counts *c)
 {
 	c->exact = false;
 	c->bound = 0;
+	c->value = INFINITY;
 	for (unsigned int v = 0; v < c->nr_vars; v++)
 		c->base[v] = 1;
 	c->feasible = fits(c, c->base);
@@ -382,7 +392,18 @@ void lace_counts_solve(struct lace_counts *c)
 		c->alone[t] = c->time[t] = least_time(c, t, c->base);
 		c->bound += c->weight[t] * c->alone[t];
 	}
-	c->value = INFINITY;
+}
+
+void lace_counts_bound(struct lace_counts *c)
+{
+	each_alone(c);
+	if (c->feasible && c->nr_terms > 1)
+		relax(c, false);
+}
+
+void lace_counts_solve(struct lace_counts *c)
+{
+	each_alone(c);
 	if (!c->feasible)
 		return;
 	c->exact = c->nr_terms < 2 || search(c);
@@ -429,7 +450,7 @@ unsigned int lace_counts_points(struct lace_counts *c, double limit,
 	*complete = c->exact ? c->value : 0;
 	if (!c->feasible)
 		return 0;
-	if (!c->nr_terms || c->nr_terms > EXACT_TERMS)
+	if (!c->nr_terms || c->nr_terms > LACE_COUNTS_EXACT)
 		return stretched(c, limit, max, points);
 	if (nested(c, &sink))
 		*complete = sink.limit;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORK_BUDGET 3e7		/* entries looked at, for one start */
+#define WORK_BUDGET 6e6		/* entries looked at, for one start */
 #define TRADE_STEPS 3
 
 struct rounding {

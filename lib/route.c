@@ -88,6 +88,7 @@ void lace_router_set(struct lace_router *router, const uint16_t *count)
 {
 	const struct lace_planner *planner = router->planner;
 
+	router->planner->work += planner->nr_pairs / 16.;
 	memset(router->out_head, 0xff,
 	       planner->nr_nodes * sizeof(*router->out_head));
 	memset(router->in_head, 0xff,
@@ -131,6 +132,8 @@ static bool shortest(struct lace_router *router, unsigned int src,
 	while (head < tail) {
 		unsigned int i = router->queue[head++];
 
+		router->planner->work++;
+
 		for (unsigned int e = router->out_head[i]; e != LACE_NONE;
 		     e = router->out_next[e]) {
 			unsigned int j = planner->pairs[e].dst;
@@ -168,6 +171,7 @@ static double widest(struct lace_router *router, unsigned int src,
 
 		head = (head + 1) % n;
 		nr--;
+		router->planner->work++;
 		router->stamp[i] = now - 1;
 		for (unsigned int e = router->out_head[i]; e != LACE_NONE;
 		     e = router->out_next[e]) {
@@ -293,6 +297,8 @@ double lace_router_direct(struct lace_router *router, unsigned int kind)
 	const struct lace_kind *k = &router->planner->kinds[kind];
 	double time = 0;
 
+	router->planner->work += (double)k->nr +
+				 router->planner->nr_pairs / 16.;
 	memset(router->load, 0,
 	       router->planner->nr_pairs * sizeof(*router->load));
 	router->nr_routed = 0;

@@ -149,6 +149,7 @@ static unsigned int reach(struct spare *s, unsigned int from, bool forward,
 	while (head < tail && nr < GAP_TRIES) {
 		unsigned int i = router->queue[head++];
 
+		router->planner->work++;
 		if (has_left(s, forward ? planner->first_tx : planner->first_rx,
 			     i))
 			found[nr++] = i;
