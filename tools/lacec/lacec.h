@@ -29,7 +29,7 @@ struct command {
 
 extern const struct command generate_command, cluster_command, import_command,
 	matrix_command, compile_command, check_command, compare_command,
-	show_command, recompile_command;
+	show_command, recompile_command, sweep_command;
 
 /* ---- main.c ---- */
 

@@ -19,6 +19,7 @@ static const struct command *const commands[] = {
 	&check_command,
 	&compare_command,
 	&show_command,
+	&sweep_command,
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
