@@ -23,7 +23,10 @@ struct maker {
 	struct lace_planner planner;
 	struct lace_certificate *certificate;
 	struct lace_error *err;
-	double *low;			/* seconds of one run, of each kind */
+	/* seconds of one run, of each kind: proven; the compiler's bound, NAN
+	 * until it is worked out; and what is asked for
+	 */
+	double *low, *alone, *asked;
 	struct lace_interval interval;
 	struct lace_contents contents;
 };
@@ -67,36 +70,79 @@ static void ask(struct lace_content *content, double begin, double total)
 	content->at_least = fmax(content->at_least, least);
 }
 
+/* The bound of a kind alone, whatever its repeat. */
+static double bound_alone(struct maker *m, unsigned int kind)
+{
+	struct lace_term term = { .kind = kind, .repeat = 1 };
+	struct lace_period period = { .nr = 1, .terms = &term };
+
+	if (!m->planner.kinds[kind].nr)
+		return 0;
+	if (isnan(m->alone[kind]))
+		m->alone[kind] = fmax(m->low[kind],
+				      lace_bound_period(&m->planner, &period));
+	return m->alone[kind];
+}
+
+/* All that there is of each op of the interval in hand. */
+static void ask_kinds(struct maker *m)
+{
+	for (unsigned int i = 0; i < m->interval.nr; i++)
+		m->asked[m->interval.kinds[i]] =
+			m->alone[m->interval.kinds[i]];
+}
+
+/*
+ * One interval, from what costs least to prove: bits of each op, each op alone,
+ * all of them.  Returns 1 if longer ones from the same start follow.
+ */
+static int ask_interval(struct maker *m, unsigned int first, unsigned int last,
+			double begin, double fluid, double alone)
+{
+	double total = m->certificate->potentials[last + 1];
+	double afresh = total + m->planner.cluster->reconfig_s;
+	struct lace_content *content;
+
+	if (begin + fluid >= afresh)
+		return 1;
+	if (begin + fluid >= total)
+		return 0;
+	if (begin + alone >= total) {
+		ask_kinds(m);
+		return begin + alone >= afresh;
+	}
+	content = find_content(m, first, last);
+	if (!content)
+		return -1;
+	if (begin + content->bound * (1 + 1e-12) >= afresh) {
+		ask(content, begin, afresh);
+		return 1;
+	}
+	if (!(begin + content->bound * (1 + 1e-12) >= total))
+		return fail_bound(m, first, last);
+	ask(content, begin, total);
+	return 0;
+}
+
 static int ask_from(struct maker *m, unsigned int first)
 {
-	const double *f = m->certificate->potentials;
-	double reconfig = m->planner.cluster->reconfig_s;
-	double begin = first ? f[first] + reconfig : 0, sum = 0;
+	const struct lace_demand *demand = m->planner.demand;
+	double begin = first ? m->certificate->potentials[first] +
+			       m->planner.cluster->reconfig_s : 0;
+	double fluid = 0, alone = 0;
+	int done = 0;
 
 	lace_interval_clear(&m->interval);
-	for (unsigned int end = first + 1; end <= m->certificate->nr_ops;
-	     end++) {
-		struct lace_content *content;
+	for (unsigned int o = first; !done && o < demand->nr_ops; o++) {
+		unsigned int kind = m->planner.op_kind[o];
+		double repeat = (double)demand->ops[o].repeat;
 
-		lace_interval_add(&m->interval, end - 1);
-		sum += (double)m->planner.demand->ops[end - 1].repeat *
-		       m->low[m->planner.op_kind[end - 1]];
-		if (begin + sum >= f[end] + reconfig)
-			return 0;
-		content = find_content(m, first, end - 1);
-		if (!content)
-			return -1;
-		if (!(begin + content->bound * (1 + 1e-12) >= f[end]))
-			return fail_bound(m, first, end - 1);
-		if (begin + content->bound * (1 + 1e-12) >=
-		    f[end] + reconfig) {
-			ask(content, begin, f[end] + reconfig);
-			return 0;
-		}
-		if (begin + sum < f[end])
-			ask(content, begin, f[end]);
+		lace_interval_add(&m->interval, o);
+		fluid += repeat * m->low[kind];
+		alone += repeat * bound_alone(m, kind);
+		done = ask_interval(m, first, o, begin, fluid, alone);
 	}
-	return 0;
+	return done < 0 ? -1 : 0;
 }
 
 /* ---- proofs ---- */
@@ -110,60 +156,56 @@ static double sum_low(const struct maker *m, const struct lace_period *period)
 	return sum;
 }
 
-static int prove(struct maker *m, const struct lace_content *content,
-		 double at_least)
+static int prove(struct maker *m, const struct lace_period *of,
+		 unsigned int first, unsigned int last, double at_least)
 {
 	struct lace_proof *proof =
 		&m->certificate->proofs[m->certificate->nr_proofs];
-	struct lace_period period;
+	struct lace_period period = { .nr = of->nr };
 	struct lace_box box;
 	int ret = -1;
 
-	*proof = (struct lace_proof){ .first_op = content->first_op,
-				      .last_op = content->last_op,
+	*proof = (struct lace_proof){ .first_op = first, .last_op = last,
 				      .at_least = at_least };
-	period = content->period;
-	period.terms = lace_planner_alloc(&m->planner, period.nr,
+	period.terms = lace_planner_alloc(&m->planner, of->nr,
 					  sizeof(*period.terms));
 	if (!period.terms)
 		return lace_no_memory(m->err);
-	memcpy(period.terms, content->period.terms,
-	       period.nr * sizeof(*period.terms));
+	memcpy(period.terms, of->terms, of->nr * sizeof(*period.terms));
 	if (!lace_box_create(&m->planner, &period, m->low, &box))
 		ret = lace_proof_find(&box, proof);
 	lace_box_free(&box);
 	if (ret > 0)
-		return fail_bound(m, proof->first_op, proof->last_op);
+		return fail_bound(m, first, last);
 	if (ret)
 		return lace_no_memory(m->err);
 	m->certificate->nr_proofs++;
 	return 0;
 }
 
-/* Single ops, whatever their repeat: one proof for each kind. */
-static int prove_kinds(struct maker *m, double *asked)
+/* Ops alone, whatever their repeat: one proof for each kind. */
+static int prove_kinds(struct maker *m)
 {
-	for (unsigned int i = 0; i < m->contents.nr; i++) {
-		const struct lace_term *t = m->contents.items[i].period.terms;
-
-		if (m->contents.items[i].period.nr == 1)
-			asked[t->kind] = fmax(asked[t->kind],
-					      m->contents.items[i].at_least /
-						      t->repeat);
-	}
 	for (unsigned int i = 0; i < m->contents.nr; i++) {
 		const struct lace_content *content = &m->contents.items[i];
 		const struct lace_term *t = content->period.terms;
-		double time;
 
-		if (content->period.nr != 1)
+		if (content->period.nr == 1)
+			m->asked[t->kind] = fmax(m->asked[t->kind],
+						 content->at_least / t->repeat);
+	}
+	for (unsigned int k = 0; k < m->planner.nr_kinds; k++) {
+		unsigned int op = m->planner.kinds[k].first_op;
+		struct lace_term term = { .kind = k,
+			.repeat = (double)m->planner.demand->ops[op].repeat };
+		struct lace_period period = { .nr = 1, .terms = &term };
+		double time = m->asked[k] * LESS_ALONE;
+
+		if (m->low[k] >= time)
 			continue;
-		time = asked[t->kind] * LESS_ALONE;
-		if (m->low[t->kind] >= time)
-			continue;
-		if (prove(m, content, time * t->repeat))
+		if (prove(m, &period, op, op, time * term.repeat))
 			return -1;
-		m->low[t->kind] = time;
+		m->low[k] = time;
 	}
 	return 0;
 }
@@ -188,7 +230,8 @@ static int prove_contents(struct maker *m, const struct lace_content **order)
 
 		if (order[i]->period.nr > 1 &&
 		    sum_low(m, &order[i]->period) < at_least &&
-		    prove(m, order[i], at_least))
+		    prove(m, &order[i]->period, order[i]->first_op,
+			  order[i]->last_op, at_least))
 			return -1;
 	}
 	return 0;
@@ -196,20 +239,18 @@ static int prove_contents(struct maker *m, const struct lace_content **order)
 
 static int prove_all(struct maker *m)
 {
-	struct lace_planner *p = &m->planner;
+	size_t nr = (size_t)m->planner.nr_kinds + m->contents.nr;
 	const struct lace_content **order;
-	double *asked;
 	int ret = -1;
 
-	m->certificate->proofs = calloc((size_t)m->contents.nr + 1,
+	m->certificate->proofs = calloc(nr + 1,
 					sizeof(*m->certificate->proofs));
-	asked = lace_planner_alloc(p, p->nr_kinds, sizeof(*asked));
-	order = lace_planner_alloc(p, m->contents.nr, sizeof(*order));
-	if (!m->certificate->proofs || !asked || !order)
+	order = lace_planner_alloc(&m->planner, m->contents.nr,
+				   sizeof(*order));
+	if (!m->certificate->proofs || !order)
 		lace_no_memory(m->err);
-	else if (!prove_kinds(m, asked))
+	else if (!prove_kinds(m))
 		ret = prove_contents(m, order);
-	free(asked);
 	free(order);
 	return ret;
 }
@@ -252,7 +293,11 @@ static int fill(struct maker *m, const struct lace_plan *plan)
 	struct lace_planner *p = &m->planner;
 
 	m->low = lace_planner_alloc(p, p->nr_kinds, sizeof(*m->low));
-	if (!m->low || lace_interval_create(p, &m->interval) ||
+	m->alone = lace_planner_alloc(p, p->nr_kinds, sizeof(*m->alone));
+	m->asked = lace_planner_alloc(p, p->nr_kinds, sizeof(*m->asked));
+	for (unsigned int k = 0; m->alone && k < p->nr_kinds; k++)
+		m->alone[k] = NAN;
+	if (!m->low || !m->alone || !m->asked || lace_interval_create(p, &m->interval) ||
 	    lace_certificate_fluid(p, m->low))
 		return lace_no_memory(m->err);
 	if (make_potentials(m, plan))
@@ -306,6 +351,8 @@ int lace_certificate_make(const struct lace_cluster *cluster,
 	lace_contents_free(&m.contents);
 	lace_interval_free(&m.interval);
 	free(m.low);
+	free(m.alone);
+	free(m.asked);
 	lace_planner_free(&m.planner);
 	if (ret)
 		lace_certificate_free(certificate);

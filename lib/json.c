@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR MIT
 /*
- * JSON for the readers and writers of our three formats.
+ * JSON for the readers and writers of our formats.
  *
  * DESIGN NOTES
  *

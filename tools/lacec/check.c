@@ -61,24 +61,25 @@ static int check_packet(struct input *input, const struct lace_plan *plan,
 			struct lace_error *err)
 {
 	struct lace_plan actual;
+	int ret = 0;
 
 	if (input_profile(input, err) ||
 	    lace_compile(&input->cluster, &input->demand, plan->scheduler,
 			 &actual, err))
 		return -1;
-	lace_plan_free(&actual);
 	if (strcmp(plan->cluster_sha256, input->cluster.sha256) ||
 	    strcmp(plan->schedule_sha256, input->schedule.sha256))
-		return lace_fail(err, LACE_ERR_ANSWER,
-				 "the plan is of another cluster or schedule");
-	if (plan->nr_segments || plan->reconfig_s != 0 ||
-	    differ(plan->transmit_s, actual.transmit_s) ||
-	    differ(plan->cct_s, actual.cct_s) ||
-	    differ(plan->bound_s, actual.bound_s))
-		return lace_fail(err, LACE_ERR_ANSWER,
-				 "a packet switch has no segments and takes %.9g s",
-				 actual.cct_s);
-	return 0;
+		ret = lace_fail(err, LACE_ERR_ANSWER,
+				"the plan is of another cluster or schedule");
+	else if (plan->nr_segments || plan->reconfig_s != 0 ||
+		 differ(plan->transmit_s, actual.transmit_s) ||
+		 differ(plan->cct_s, actual.cct_s) ||
+		 differ(plan->bound_s, actual.bound_s))
+		ret = lace_fail(err, LACE_ERR_ANSWER,
+				"a packet switch has no segments and takes %.9g s",
+				actual.cct_s);
+	lace_plan_free(&actual);
+	return ret;
 }
 
 static int check(struct input *input, const char *path,
