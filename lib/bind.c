@@ -7,7 +7,7 @@
  * the others take the first lanes that are free.  That keeps as many circuits
  * as any binding could.  Planes are coloured instead (bind_planes.c).
  */
-#include "planner.h"
+#include "bind.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static int change(struct binder *b, const uint16_t *count,
 	return 0;
 }
 
-static int order_circuits(const void *a, const void *b)
+int lace_bind_order_circuits(const void *a, const void *b)
 {
 	const struct lace_circuit *x = a, *y = b;
 
@@ -115,7 +115,7 @@ static int write_circuits(const struct binder *b, struct lace_bound_run *bound)
 				.rx_node = there.tx_node,
 				.rx_port = there.tx_port };
 	}
-	qsort(c, bound->nr, sizeof(*c), order_circuits);
+	qsort(c, bound->nr, sizeof(*c), lace_bind_order_circuits);
 	return 0;
 }
 
@@ -154,54 +154,11 @@ out:
 	return ret;
 }
 
-static int write_planes(const struct lace_planes *planes,
-			struct lace_bound_run *bound)
-{
-	struct lace_circuit *c = calloc((size_t)planes->nr + 1, sizeof(*c));
-
-	if (!c)
-		return -1;
-	bound->circuits = c;
-	bound->nr = planes->nr;
-	for (unsigned int i = 0; i < planes->nr; i++) {
-		const struct lace_plane_circuit *p = &planes->circuits[i];
-		unsigned int k = planes->nr_colours;
-
-		c[i] = (struct lace_circuit){
-			.tx_node = p->src,
-			.tx_port = planes->tx_port[p->src * k + p->colour],
-			.rx_node = p->dst,
-			.rx_port = planes->rx_port[p->dst * k + p->colour] };
-	}
-	qsort(c, bound->nr, sizeof(*c), order_circuits);
-	return 0;
-}
-
-static int bind_planes(struct lace_planner *planner,
-		       const struct lace_partition *partition,
-		       struct lace_bound_run *bound, struct lace_error *err)
-{
-	struct lace_planes planes;
-
-	if (lace_planes_create(planner, &planes))
-		return lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
-	for (unsigned int i = 0; i < partition->nr; i++) {
-		if (lace_planes_change(planner, &planes,
-				       partition->runs[i].config.count) ||
-		    write_planes(&planes, &bound[i])) {
-			lace_planes_free(&planes);
-			return lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
-		}
-	}
-	lace_planes_free(&planes);
-	return 0;
-}
-
 int lace_bind(struct lace_planner *planner,
 	      const struct lace_partition *partition,
 	      struct lace_bound_run *bound, struct lace_error *err)
 {
 	if (planner->merged)
-		return bind_planes(planner, partition, bound, err);
+		return lace_bind_planes(planner, partition, bound, err);
 	return bind_pools(planner, partition, bound, err);
 }
