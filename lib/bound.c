@@ -196,8 +196,6 @@ double lace_bound_period(struct lace_planner *planner,
 	}
 	if (counts.feasible)
 		lace_counts_solve(&counts);
-	planner->work += counts.nodes * ((double)counts.nr_vars +
-					 (double)counts.first[counts.nr_terms]);
 	bound = sum_of_terms(planner, period, counts.alone);
 	if (counts.feasible && counts.bound > bound)
 		bound = counts.bound;
@@ -211,6 +209,7 @@ double lace_bound_period(struct lace_planner *planner,
 	}
 	if (!counts.feasible)
 		bound = INFINITY;
+	planner->work += counts.work;
 	lace_counts_free(&counts);
 	free(var);
 	return bound;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Steps of searches for whole counts before relaxations have to do. */
-#define SEARCH_BUDGET 2e7
+#define SEARCH_BUDGET 1e8
 
 bool lace_memos_create(struct lace_planner *planner, struct lace_memos *memos)
 {

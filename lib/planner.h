@@ -195,7 +195,7 @@ struct lace_counts {
 
 	/* scratch */
 	unsigned int *used, *base;
-	unsigned int nodes;
+	double work;		/* steps of searches, since it was made */
 };
 
 int lace_counts_alloc(struct lace_counts *counts, unsigned int nr_vars,

@@ -242,6 +242,7 @@ static void solve_flows(struct realizer *r, bool points)
 		if (points && !done(r))
 			try_points(r);
 	}
+	r->planner->work += r->counts.work;
 	lace_counts_free(&r->counts);
 }
 

@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NODE_BUDGET 4000	/* of the nested search, in bisections */
-#define WORK_BUDGET 2e6		/* and in vars and entries */
+#define WORK_BUDGET 4e7	/* of the nested search, in vars and entries looked at */
 #define RELAX_TOLERANCE 1e-9
 
 int lace_counts_alloc(struct lace_counts *counts, unsigned int nr_vars,
@@ -165,6 +164,8 @@ static double least_time(struct lace_counts *c, unsigned int term,
 			break;
 		if (mid > below || round > 60)
 			mid = below;
+		c->work += 3. * (double)(c->first[term + 1] - c->first[term]) +
+			   2. * c->nr_vars + c->nr_rows;
 		raise_for(c, term, mid, base, count);
 		if (fits(c, count))
 			hi = time_of(c, term, count);
@@ -189,6 +190,7 @@ bool lace_counts_for(struct lace_counts *c, const double *time,
 
 struct sink {
 	double limit;		/* only points below it are of interest */
+	double end_of_work;
 	double *time;		/* the point in hand */
 	/* all points (collect), or the best alone */
 	bool collect;
@@ -226,14 +228,6 @@ static void take_point(struct lace_counts *c, struct sink *sink, double value)
 	memcpy(slot + 1, sink->time, c->nr_terms * sizeof(double));
 }
 
-static unsigned int node_budget(const struct lace_counts *c)
-{
-	double size = (double)c->nr_vars + (double)c->first[c->nr_terms];
-	double nodes = WORK_BUDGET / (size + 1);
-
-	return nodes < NODE_BUDGET ? (unsigned int)nodes : NODE_BUDGET;
-}
-
 static void nest(struct lace_counts *c, struct sink *sink, unsigned int term,
 		 double value)
 {
@@ -247,8 +241,7 @@ static void nest(struct lace_counts *c, struct sink *sink, unsigned int term,
 	for (unsigned int t = term + 1; t < c->nr_terms; t++)
 		rest += c->weight[t] * least_time(c, t, base);
 	time = least_time(c, term, base);
-	c->nodes += c->nr_terms - term;
-	while (time < INFINITY && c->nodes < node_budget(c)) {
+	while (time < INFINITY && c->work < sink->end_of_work) {
 		double next = value + c->weight[term] * time;
 
 		if (next + rest >= sink->limit * (1 - 1e-13))
@@ -275,13 +268,13 @@ static bool nested(struct lace_counts *c, struct sink *sink)
 
 	if (c->nr_terms > LACE_COUNTS_EXACT)
 		return false;
-	c->nodes = 0;
+	sink->end_of_work = c->work + WORK_BUDGET;
 	sink->time = time;
 	for (unsigned int v = 0; v < c->nr_vars; v++)
 		c->base[v] = 1;
 	nest(c, sink, 0, 0);
 	sink->time = NULL;
-	return c->nodes < node_budget(c);
+	return c->work < sink->end_of_work;
 }
 
 /* ---- descent ---- */

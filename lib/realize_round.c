@@ -319,6 +319,7 @@ bool lace_counts_round(struct lace_counts *c, const double *start)
 	for (unsigned int t = 0; t < c->nr_terms; t++)
 		value += c->weight[t] * c->time[t];
 	from_start(&r, start);
+	c->work += WORK_BUDGET - r.budget;
 	if (!r.excess && !(value_of(&r) >= value)) {
 		memcpy(c->time, r.time, c->nr_terms * sizeof(*c->time));
 		better = true;

@@ -34,6 +34,7 @@ struct work {
 	double *in, *out;		/* times that fit; that the cuts allow */
 	double *at, *slope;
 	struct lace_cuts cuts;
+	unsigned int worst;		/* row, of last time */
 	double budget;
 };
 
@@ -249,18 +250,32 @@ static bool is_new(const struct lace_cuts *cuts, unsigned int since)
 	return true;
 }
 
+/* at: so far along the line from out to in. */
+static void go_along(struct work *w, double far)
+{
+	for (unsigned int t = 0; t < w->c->nr_terms; t++)
+		w->at[t] = w->out[t] + far * (w->in[t] - w->out[t]);
+}
+
 /*
  * Follows the line from out to in until row r fits, by Newton's method: from
  * where it does not fit the tangents of a convex function end before it does.
- * The last tangent is the cut.  Returns how far along the line that is.
+ * The last tangent is the cut.  Returns how far along the line that is; rows
+ * that fit at least so far are passed over, for others are in the way.
  */
-static double cut_row(struct work *w, unsigned int r, unsigned int since)
+static double cut_row(struct work *w, unsigned int r, unsigned int since,
+		      double least)
 {
 	unsigned int n = w->c->nr_terms;
 	struct lace_cuts *cuts = &w->cuts;
 	double far = 0, lack;
 	double *slope, *where;
 
+	if (least > 0) {
+		go_along(w, least);
+		if (lacks(w, r, w->at) <= FITS * w->c->size[r])
+			return 0;
+	}
 	lack = lacks(w, r, w->out);
 	if (lack <= FITS * w->c->size[r])
 		return 0;
@@ -286,8 +301,7 @@ static double cut_row(struct work *w, unsigned int r, unsigned int since)
 			far = 1;
 			break;
 		}
-		for (unsigned int t = 0; t < n; t++)
-			w->at[t] = w->out[t] + far * (w->in[t] - w->out[t]);
+		go_along(w, far);
 		lack = lacks(w, r, w->at);
 		if (lack <= FITS * w->c->size[r])
 			break;
@@ -304,15 +318,23 @@ static double cut_row(struct work *w, unsigned int r, unsigned int since)
 static bool cut_all(struct work *w)
 {
 	unsigned int since = w->cuts.nr, n = w->c->nr_terms;
+	unsigned int worst = w->worst;
+	/* Many rows for few times: most are not in the way. */
+	bool sparing = w->c->nr_rows > 4 * n;
 	double far = 0;
 
 	for (unsigned int r = 0; r < w->c->nr_rows; r++) {
-		double row = cut_row(w, r, since);
+		double row = cut_row(w, (w->worst + r) % w->c->nr_rows, since,
+				     sparing ? far : 0);
 
 		if (row < 0)
 			return false;
-		far = row > far ? row : far;
+		if (row > far) {
+			far = row;
+			worst = (w->worst + r) % w->c->nr_rows;
+		}
 	}
+	w->worst = worst;
 	for (unsigned int t = 0; t < n; t++)
 		w->in[t] = w->out[t] + far * (w->in[t] - w->out[t]);
 	return w->cuts.nr > since;
@@ -363,7 +385,7 @@ static void start(struct work *w)
 	}
 	for (unsigned int t = 0; t < n; t++) {
 		w->in[t] *= scale;
-		w->out[t] = NEAREST * w->in[t];
+		w->out[t] = w->in[t] / 64;
 	}
 }
 

@@ -17,8 +17,8 @@
 #include <string.h>
 
 /* Steps of searches after which the best partition so far has to do. */
-#define WORK_BUDGET 4e7
-#define RELAY_BUDGET 3e8	/* where bounds are too loose to rule much out */
+#define WORK_BUDGET 2e8
+#define RELAY_BUDGET 1e9	/* where bounds are too loose to rule much out */
 #define MANY_STARTS 24		/* bounds are brought closer to drop some */
 
 /* Ways to go: values of first ops, or (backward) of last ones. */
