@@ -6,6 +6,7 @@
 #ifndef LACE_COMPAT_H
 #define LACE_COMPAT_H
 
+#include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <net/netlink.h>
@@ -19,6 +20,19 @@
 #else
 #define lace_compat_range	struct netlink_range_validation
 #endif
+
+/* Of CLOCK_MONOTONIC, with absolute times, in softirq context. */
+static inline void
+lace_compat_hrtimer(struct hrtimer *timer,
+		    enum hrtimer_restart (*function)(struct hrtimer *))
+{
+#ifdef LACE_HAVE_hrtimer_setup
+	hrtimer_setup(timer, function, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	timer->function = function;
+#endif
+}
 
 static inline void lace_compat_lltx(struct net_device *dev)
 {

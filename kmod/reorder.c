@@ -509,9 +509,7 @@ int lace_reorder_init(struct lace_device *lace)
 		spin_lock_init(&bucket->lock);
 		INIT_LIST_HEAD(&bucket->flows);
 		bucket->reorder = reorder;
-		hrtimer_init(&bucket->timer, CLOCK_MONOTONIC,
-			     HRTIMER_MODE_ABS_SOFT);
-		bucket->timer.function = time_over;
+		lace_compat_hrtimer(&bucket->timer, time_over);
 	}
 	lace->reorder_us = LACE_DEFAULT_REORDER_USECS;
 	lace->reorder = reorder;
