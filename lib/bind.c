@@ -40,8 +40,8 @@ static void hold(struct binder *b, unsigned int *nr, struct held held)
 	b->next[(*nr)++] = held;
 }
 
-static int change(struct binder *b, const uint16_t *count,
-		  struct lace_error *err)
+/* There are lanes for all counts: check_counts(). */
+static void change(struct binder *b, const uint16_t *count)
 {
 	const struct lace_planner *planner = b->planner;
 	struct held *swap = b->held;
@@ -62,23 +62,13 @@ static int change(struct binder *b, const uint16_t *count,
 			struct held held = { .link = l, .lane = {
 				free_lane(b, link->pool[0]),
 				free_lane(b, link->pool[1]) } };
-			unsigned int short_of = held.lane[0] == LACE_NONE ?
-				link->pool[0] : link->pool[1];
 
-			if (held.lane[0] == LACE_NONE ||
-			    held.lane[1] == LACE_NONE)
-				return lace_fail(err, LACE_ERR_ANSWER,
-					"node %s has no lane left on OCS %u",
-					planner->cluster->nodes[planner->pools
-						[short_of].node].name,
-					planner->pools[short_of].ocs_tx);
 			hold(b, &nr, held);
 		}
 	}
 	b->held = b->next;
 	b->next = swap;
 	b->nr = nr;
-	return 0;
 }
 
 int lace_bind_order_circuits(const void *a, const void *b)
@@ -138,8 +128,7 @@ static int bind_pools(struct lace_planner *planner,
 		goto out;
 	}
 	for (unsigned int i = 0; i < partition->nr; i++) {
-		if (change(&b, partition->runs[i].config.count, err))
-			goto out;
+		change(&b, partition->runs[i].config.count);
 		if (write_circuits(&b, &bound[i])) {
 			lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
 			goto out;
@@ -154,10 +143,62 @@ out:
 	return ret;
 }
 
+/* ---- counts that stage 3 would not make ---- */
+
+static int no_lane(const struct lace_planner *planner,
+		   const struct lace_link *link, unsigned int side,
+		   struct lace_error *err)
+{
+	const struct lace_pool *pool = &planner->pools[link->pool[side]];
+	const struct lace_node *nodes = planner->cluster->nodes;
+
+	return lace_fail(err, LACE_ERR_ANSWER,
+			 "no lane for the circuit %s -> %s: all %u %s of %s%s%s are taken",
+			 nodes[planner->pools[link->pool[0]].node].name,
+			 nodes[planner->pools[link->pool[1]].node].name,
+			 pool->size,
+			 planner->duplex ? "duplex ports" :
+			 side ? "RX lanes" : "TX lanes",
+			 nodes[pool->node].name,
+			 planner->merged ? "" : " on OCS ",
+			 planner->merged ? "" :
+			 planner->cluster->ocs[pool->ocs_tx].name);
+}
+
+static int check_counts(struct lace_planner *planner,
+			const struct lace_partition *partition,
+			struct lace_error *err)
+{
+	unsigned int *used = lace_planner_alloc(planner, planner->nr_pools,
+						sizeof(*used));
+
+	if (!used)
+		return lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
+	for (unsigned int i = 0; i < partition->nr; i++) {
+		const uint16_t *count = partition->runs[i].config.count;
+
+		memset(used, 0, planner->nr_pools * sizeof(*used));
+		for (unsigned int l = 0; l < 2 * planner->nr_links; l++) {
+			const struct lace_link *link = &planner->links[l / 2];
+			unsigned int pool = link->pool[l % 2];
+
+			used[pool] += count[l / 2];
+			if (used[pool] > planner->pools[pool].size) {
+				free(used);
+				return no_lane(planner, link, l % 2, err);
+			}
+		}
+	}
+	free(used);
+	return 0;
+}
+
 int lace_bind(struct lace_planner *planner,
 	      const struct lace_partition *partition,
 	      struct lace_bound_run *bound, struct lace_error *err)
 {
+	if (check_counts(planner, partition, err))
+		return -1;
 	if (planner->merged)
 		return lace_bind_planes(planner, partition, bound, err);
 	return bind_pools(planner, partition, bound, err);
