@@ -349,6 +349,7 @@ static void relax(struct lace_counts *c, bool counts)
 
 	if (lace_relax_solve(c, RELAX_TOLERANCE, &relax))
 		return;
+	c->work += relax.work;
 	if (relax.value > c->bound)
 		c->bound = relax.value;
 	if (counts)

@@ -105,11 +105,11 @@ static void set_time(struct rounding *r, unsigned int term, double time)
 	const struct lace_counts *c = r->c;
 
 	r->time[term] = time;
-	r->budget -= c->first[term + 1] - c->first[term];
 	for (size_t i = c->first[term]; i < c->first[term + 1]; i++) {
 		unsigned int var = c->entries[i].var, most = 1;
 
 		r->need[i] = circuits(c->entries[i].time, time);
+		r->budget -= 1 + r->first_entry[var + 1] - r->first_entry[var];
 		for (size_t e = r->first_entry[var];
 		     e < r->first_entry[var + 1]; e++)
 			if (r->need[r->entry_of[e]] > most)

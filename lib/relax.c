@@ -515,6 +515,7 @@ int lace_relax_solve(const struct lace_counts *counts, double tolerance,
 		}
 		for (unsigned int t = 0; t < counts->nr_terms; t++)
 			relax->time[t] = w.in[t] * w.unit[t];
+		relax->work = WORK_BUDGET - w.budget;
 		ret = 0;
 	}
 	free_work(&w);

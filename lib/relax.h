@@ -43,6 +43,7 @@ struct lace_relax {
 	double *price;	/* p of each row, seconds for each lane */
 	double *time;	/* T of each term; fits with fractions of circuits */
 	unsigned int rounds;
+	double work;	/* steps it took */
 };
 
 /*

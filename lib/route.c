@@ -407,6 +407,7 @@ static double reroute(struct lace_router *router, double floor)
 	     round < REROUTE_ROUNDS && time > floor * (1 + 1e-12); round++) {
 		bool moved = false;
 
+		router->planner->work += router->nr_routed;
 		for (unsigned int i = 0; i < router->nr_routed; i++) {
 			struct lace_routed *routed = &router->routed[i];
 			const struct lace_between *p =

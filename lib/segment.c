@@ -18,7 +18,7 @@
 
 /* Steps of searches after which the best partition so far has to do. */
 #define WORK_BUDGET 2e8
-#define RELAY_BUDGET 1e9	/* where bounds are too loose to rule much out */
+#define RELAY_BUDGET 2e8	/* where bounds are too loose to rule much out */
 #define MANY_STARTS 24		/* bounds are brought closer to drop some */
 
 /* Ways to go: values of first ops, or (backward) of last ones. */
@@ -263,13 +263,26 @@ static bool refine_partition(struct segmenter *s)
 	return any;
 }
 
+/* Realizes the partition in hand; false if there is no time for all of it. */
+static bool realize_partition(struct segmenter *s)
+{
+	struct way *way = &s->ahead;
+
+	for (unsigned int end = s->nr_ops; end; end = way->from[end]) {
+		if (s->planner->oom || s->planner->work >= s->end_of_work)
+			return false;
+		lace_memos_cost(&s->memos, way->memo_of[end]);
+	}
+	return true;
+}
+
 static void search(struct segmenter *s)
 {
 	list_intervals(s);
 	while (!s->planner->oom && s->planner->work < s->end_of_work) {
 		if (best_looking(s) >= s->cost * (1 - 1e-12))
 			break;
-		if (!refine_partition(s))
+		if (!refine_partition(s) && realize_partition(s))
 			try_partition(s, s->ahead.from, s->ahead.memo_of);
 	}
 }
@@ -352,7 +365,8 @@ static void run_best(struct segmenter *s)
 		start_strict(s);
 	s->end_of_work = s->planner->work +
 			 (relay ? RELAY_BUDGET : WORK_BUDGET);
-	if (!s->planner->oom && s->ahead.value[s->nr_ops] < INFINITY)
+	if (!s->planner->oom && s->ahead.value[s->nr_ops] < INFINITY &&
+	    (s->cost == INFINITY || realize_partition(s)))
 		try_partition(s, s->ahead.from, s->ahead.memo_of);
 	if (s->planner->oom || is_best(s))
 		return;
