@@ -8,6 +8,7 @@
 #include "show.h"
 #include "units.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,7 +148,7 @@ static int args_reorder(struct args *args, uint64_t *us, struct lace_error *err)
 			return lace_fail(err, LACE_ERR_INPUT,
 					 "reorder %s: not from 1 us to %u s",
 					 word, LACE_MAX_REORDER_USECS / 1000000);
-		*us = seconds * 1e6 + 0.5;
+		*us = (uint64_t)lround(seconds * 1e6);
 	}
 	return 0;
 }
