@@ -198,14 +198,67 @@ static void test_empty(void)
 	stop(&s);
 }
 
+#define STEP_NODES 14
+#define STEPS (STEP_NODES - 1)
+#define STEP_LANES 6
+
+/* Seconds of so many equal steps under one configuration. */
+static double group(unsigned int steps)
+{
+	unsigned int least = STEP_LANES / steps, more = STEP_LANES % steps;
+
+	return more / (least + 1.) + (steps - more) / (double)least;
+}
+
+/* Step k goes from each node to its k-th next, and lasts a second on one lane:
+ * groups are as even as they can be, and so are the lanes of a group.
+ */
+static void test_steps(double reconfig)
+{
+	static struct lace_pair pairs[STEPS][STEP_NODES];
+	struct lace_demand_op op[STEPS];
+	double best[STEPS + 1] = { 0 }, cct;
+	struct setup s;
+
+	start(&s, STEP_NODES, STEP_LANES, reconfig, 0, LACE_RELAY_NONE);
+	for (unsigned int k = 0; k < STEPS; k++) {
+		for (unsigned int i = 0; i < STEP_NODES; i++)
+			pairs[k][i] = (struct lace_pair){
+				i, (i + k + 1) % STEP_NODES, 1e9 };
+		op[k] = (struct lace_demand_op){ .name = "step", .repeat = 1,
+			.nr_pairs = STEP_NODES, .pairs = pairs[k] };
+	}
+	s.demand.ops = op;
+	s.demand.nr_ops = STEPS;
+	for (unsigned int end = 1; end <= STEPS; end++) {
+		best[end] = INFINITY;
+		for (unsigned int k = 1; k <= end && k <= STEP_LANES; k++)
+			best[end] = fmin(best[end],
+					 best[end - k] + group(k) +
+					 (k < end ? reconfig : 0));
+	}
+	cct = compile(&s, "lace");
+	tap_check(tap_near(cct, best[STEPS]) &&
+		  tap_near(s.plan.bound_s, best[STEPS]),
+		  "%u steps, %u lanes, %g s a change: %.9g, bound %.9g of %.9g",
+		  STEPS, STEP_LANES, reconfig, cct, s.plan.bound_s,
+		  best[STEPS]);
+	stop(&s);
+}
+
 int main(void)
 {
-	tap_plan(17);
+	tap_plan(22);
 	test_turn();
 	test_change();
 	test_ring();
 	test_chain();
 	test_refused();
 	test_empty();
+	test_steps(0.01);
+	test_steps(0.2);
+	test_steps(0.5);
+	test_steps(1);
+	test_steps(20);
 	return tap_end();
 }
