@@ -22,6 +22,7 @@
 struct link {
 	unsigned int src, dst;
 	double capacity_bps;
+	double kept_bps;	/* while the configuration changes */
 	double bytes;		/* of the op that is being carried */
 };
 
@@ -48,6 +49,9 @@ struct evaluator {
 	size_t *first_lane;
 	unsigned int *tx_stamp, *rx_stamp;
 	size_t *reached;
+	bool *kept, *moving;	/* TX lanes: see "lanes that stay" */
+	double since_s;		/* the last change of configuration began */
+	double lost_s;		/* to changes, so far */
 
 	unsigned int segment;		/* index, of the plan */
 	unsigned int stamp;		/* segment + 1 */
@@ -124,7 +128,10 @@ static int count_lanes(struct evaluator *ev)
 	ev->tx_stamp = calloc(lanes, sizeof(*ev->tx_stamp));
 	ev->rx_stamp = calloc(lanes, sizeof(*ev->rx_stamp));
 	ev->reached = calloc(lanes, sizeof(*ev->reached));
-	if (!ev->tx_stamp || !ev->rx_stamp || !ev->reached)
+	ev->kept = calloc(lanes, sizeof(*ev->kept));
+	ev->moving = calloc(lanes, sizeof(*ev->moving));
+	if (!ev->tx_stamp || !ev->rx_stamp || !ev->reached || !ev->kept ||
+	    !ev->moving)
 		return lace_no_memory(ev->err);
 	return 0;
 }
@@ -176,6 +183,7 @@ static int evaluator_open(struct evaluator *ev,
 {
 	*ev = (struct evaluator){
 		.cluster = cluster, .demand = demand, .err = err,
+		.since_s = INFINITY,
 	};
 	if (demand->nr_nodes != cluster->nr_nodes)
 		return lace_fail(err, LACE_ERR_INPUT,
@@ -192,6 +200,8 @@ static void evaluator_close(struct evaluator *ev)
 	free(ev->tx_stamp);
 	free(ev->rx_stamp);
 	free(ev->reached);
+	free(ev->kept);
+	free(ev->moving);
 	free(ev->slots);
 	free(ev->links);
 	free(ev->ways);
@@ -316,6 +326,7 @@ static int load_circuit(struct evaluator *ev,
 		return fail_circuit(ev, circuit, "its RX lane is in use");
 	*kept = ev->stamp > 1 && ev->tx_stamp[tx_lane] == ev->stamp - 1 &&
 		ev->reached[tx_lane] == rx_lane;
+	ev->kept[tx_lane] = *kept;
 	ev->tx_stamp[tx_lane] = ev->stamp;
 	ev->rx_stamp[rx_lane] = ev->stamp;
 	ev->reached[tx_lane] = rx_lane;
@@ -509,6 +520,111 @@ static int op_s(struct evaluator *ev, unsigned int op, double *seconds)
 	return 0;
 }
 
+/* ---- lanes that stay ---- */
+
+/*
+ * A change of configuration takes reconfig_s.  Meanwhile the circuits that were
+ * there before carry on, and the ops of the new segment run on those; later ones
+ * have all of theirs.  A segment that only has other routes changes nothing, so
+ * a change may outlast segments; the next one begins when it is over.
+ */
+static void mark_moving(struct evaluator *ev,
+			const struct lace_segment *segment, bool changes)
+{
+	unsigned int i;
+
+	for (i = 0; i < segment->nr_circuits; i++) {
+		const struct lace_circuit *c = &segment->circuits[i];
+		size_t lane = ev->first_lane[c->tx_node] + c->tx_port;
+		const struct lace_port *tx, *rx;
+		struct slot *slot;
+
+		if (changes)
+			ev->moving[lane] = !ev->kept[lane];
+		if (ev->moving[lane])
+			continue;
+		tx = find_port(ev, c->tx_node, c->tx_port);
+		rx = find_port(ev, c->rx_node, c->rx_port);
+		slot = find_slot(ev, c->tx_node, c->rx_node);
+		ev->links[slot->link].kept_bps += fmin(tx->rate_bps,
+						       rx->rate_bps);
+	}
+}
+
+static void begin_segment(struct evaluator *ev,
+			  const struct lace_segment *segment, bool changes)
+{
+	double reconfig_s = ev->cluster->reconfig_s;
+
+	if (changes) {
+		ev->lost_s += fmax(reconfig_s - ev->since_s, 0);
+		ev->since_s = 0;
+	}
+	if (ev->since_s < reconfig_s)
+		mark_moving(ev, segment, changes);
+}
+
+/* How long one round takes over the circuits that stay. */
+static double kept_round_s(const struct evaluator *ev)
+{
+	double most = 0;
+	unsigned int i;
+
+	for (i = 0; i < ev->nr_links; i++) {
+		const struct link *link = &ev->links[i];
+
+		if (link->bytes > 0)
+			most = fmax(most, 8 * link->bytes / link->kept_bps);
+	}
+	return most;
+}
+
+/* How long one round takes that begins with so much of the change left. */
+static double round_s(const struct evaluator *ev, double left_s)
+{
+	double most = 0;
+	unsigned int i;
+
+	for (i = 0; i < ev->nr_links; i++) {
+		const struct link *link = &ev->links[i];
+		double bits = 8 * link->bytes, seconds;
+
+		if (!(bits > 0))
+			continue;
+		if (bits <= link->kept_bps * left_s)
+			seconds = bits / link->kept_bps;
+		else
+			seconds = left_s + (bits - link->kept_bps * left_s) /
+						   link->capacity_bps;
+		most = fmax(most, seconds);
+	}
+	return most;
+}
+
+/* plain_s: what the op takes without a change. */
+static int run_changing(struct evaluator *ev, unsigned int op, double plain_s)
+{
+	double reconfig_s = ev->cluster->reconfig_s, begin_s = ev->since_s;
+	double rounds = ev->demand->ops[op].repeat, each_s = plain_s / rounds;
+	double kept_s;
+
+	if (carry_op(ev, op))
+		return -1;
+	kept_s = kept_round_s(ev);
+	while (rounds > 0 && each_s > 0 && ev->since_s < reconfig_s) {
+		double left_s = reconfig_s - ev->since_s, whole = 1;
+
+		if (kept_s <= left_s)
+			whole = fmin(fmax(floor(left_s / kept_s), 1), rounds);
+		ev->since_s += whole * (kept_s <= left_s ? kept_s :
+							   round_s(ev, left_s));
+		rounds -= whole;
+	}
+	ev->since_s += rounds * each_s;
+	ev->lost_s += fmax(ev->since_s - begin_s - plain_s, 0);
+	return 0;
+}
+
 /* ---- segments ---- */
 
 static int check_cover(const struct evaluator *ev, const struct lace_plan *plan)
@@ -558,14 +674,16 @@ static int load_segment(struct evaluator *ev, const struct lace_plan *plan,
 
 static int run_segment(struct evaluator *ev, struct lace_segment *segment)
 {
+	double seconds, reconfig_s = ev->cluster->reconfig_s;
 	unsigned int i;
-	double seconds;
 
 	segment->transmit_s = 0;
 	for (i = segment->first_op; i <= segment->last_op; i++) {
 		if (op_s(ev, i, &seconds))
 			return -1;
 		segment->transmit_s += seconds;
+		if (ev->since_s < reconfig_s && run_changing(ev, i, seconds))
+			return -1;
 	}
 	for (i = 0; i < segment->nr_routes; i++)
 		if (!ev->ways[i].used)
@@ -583,13 +701,18 @@ static int run_plan(struct evaluator *ev, struct lace_plan *plan)
 		return -1;
 	plan->transmit_s = 0;
 	for (i = 0; i < plan->nr_segments; i++) {
-		if (load_segment(ev, plan, i, &route_stamp, &same) ||
-		    run_segment(ev, &plan->segments[i]))
+		if (load_segment(ev, plan, i, &route_stamp, &same))
+			return -1;
+		if (plan->transition == LACE_KEEP_LANES)
+			begin_segment(ev, &plan->segments[i], i && !same);
+		if (run_segment(ev, &plan->segments[i]))
 			return -1;
 		plan->transmit_s += plan->segments[i].transmit_s;
 		changes += i && !same;
 	}
-	plan->reconfig_s = changes * ev->cluster->reconfig_s;
+	plan->reconfig_s = plan->transition == LACE_KEEP_LANES ?
+				   ev->lost_s :
+				   changes * ev->cluster->reconfig_s;
 	plan->cct_s = plan->transmit_s + plan->reconfig_s;
 	return 0;
 }

@@ -256,8 +256,15 @@ struct lace_segment {
 	struct lace_route *routes;	/* sorted by (from, to) */
 };
 
+/* What stops while the configuration changes. */
+enum lace_transition {
+	LACE_STOP_ALL,		/* everything, for reconfig_s */
+	LACE_KEEP_LANES,	/* circuits that are not in both */
+};
+
 struct lace_plan {
 	char *scheduler;
+	enum lace_transition transition;
 	char cluster_sha256[65], schedule_sha256[65];
 	double cct_s, transmit_s, reconfig_s, bound_s;
 	unsigned int nr_segments;
@@ -322,6 +329,13 @@ const struct lace_scheduler *lace_scheduler_find(const char *name);
 int lace_compile(const struct lace_cluster *cluster,
 		 const struct lace_demand *demand, const char *scheduler,
 		 struct lace_plan *plan, struct lace_error *err);
+
+/* ---- keep.c: plans for transitions that stop only the lanes that change ---- */
+
+/* As lace_compile(). */
+int lace_compile_keep(const struct lace_cluster *cluster,
+		      const struct lace_demand *demand, const char *scheduler,
+		      struct lace_plan *plan, struct lace_error *err);
 
 /* ---- certificate.c: lace-certificate/1 ---- */
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define FORMAT "lace-plan/1"
+#define KEEP_LANES "keep-lanes"
 
 /* No cluster or schedule that we read has numbers beyond this. */
 #define MAX_INDEX ((unsigned int)INT_MAX - 1)
@@ -203,6 +204,25 @@ static int read_hash(const struct lace_json *top, const char *key,
 	return 0;
 }
 
+/* Added to the format: absent in a plan whose transitions stop all lanes. */
+static int read_transition(const struct lace_json *top,
+			   enum lace_transition *transition)
+{
+	struct lace_json at = lace_json_member(top, "transition");
+	const char *name;
+
+	*transition = LACE_STOP_ALL;
+	if (!at.value)
+		return 0;
+	if (lace_json_string(&at, &name))
+		return -1;
+	if (strcmp(name, KEEP_LANES))
+		return lace_json_fail(&at, "has to be \"" KEEP_LANES
+				      "\", is \"%s\"", name);
+	*transition = LACE_KEEP_LANES;
+	return 0;
+}
+
 static int read_plan(const struct lace_json *top, struct lace_plan *plan)
 {
 	struct lace_json scheduler;
@@ -211,6 +231,7 @@ static int read_plan(const struct lace_json *top, struct lace_plan *plan)
 		return -1;
 	scheduler = lace_json_member(top, "scheduler");
 	if (lace_json_strdup(&scheduler, &plan->scheduler) ||
+	    read_transition(top, &plan->transition) ||
 	    read_hash(top, "cluster_sha256", plan->cluster_sha256) ||
 	    read_hash(top, "schedule_sha256", plan->schedule_sha256) ||
 	    read_seconds(top, "cct_s", &plan->cct_s) ||
@@ -349,6 +370,8 @@ int lace_plan_write(FILE *out, const struct lace_plan *plan)
 
 	fputs("{ \"format\": \"" FORMAT "\",\n  \"scheduler\": ", out);
 	lace_json_write_string(out, plan->scheduler);
+	if (plan->transition == LACE_KEEP_LANES)
+		fputs(",\n  \"transition\": \"" KEEP_LANES "\"", out);
 	fprintf(out,
 		",\n  \"cluster_sha256\": \"%s\",\n  \"schedule_sha256\": \"%s\",\n",
 		plan->cluster_sha256, plan->schedule_sha256);

@@ -438,9 +438,13 @@ static int report_segments(struct recompiler *c)
  */
 static int find_bound(struct recompiler *c)
 {
+	struct lace_cluster left = *c->left;
 	struct lace_planner planner;
 
-	if (lace_planner_create(c->left, c->demand, c->repair.duplex &&
+	/* Transitions that keep lanes may cost nothing at all. */
+	if (c->plan->transition == LACE_KEEP_LANES)
+		left.reconfig_s = 0;
+	if (lace_planner_create(&left, c->demand, c->repair.duplex &&
 				strcmp(c->old->scheduler, "topoopt"),
 				&planner, c->err))
 		return -1;
@@ -461,6 +465,7 @@ static int run(struct recompiler *c)
 		return -1;
 	c->lost = calloc(2 * (size_t)c->repair.nr_lanes + 1, sizeof(*c->lost));
 	c->plan->scheduler = strdup(c->old->scheduler);
+	c->plan->transition = c->old->transition;
 	if (!c->lost || !c->plan->scheduler)
 		return lace_no_memory(c->err);
 	for (unsigned int i = 0; i < c->old->nr_segments; i += nr) {

@@ -12,6 +12,7 @@ static const struct option options[] = {
 	{ "cluster", required_argument, NULL, 'c' },
 	{ "schedule", required_argument, NULL, 's' },
 	{ "certificate", required_argument, NULL, 'C' },
+	{ "keep-lanes", no_argument, NULL, 'k' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -35,13 +36,14 @@ static int check_certificate(const struct input *input, const char *path,
 			     const struct lace_plan *plan,
 			     struct lace_error *err)
 {
+	struct lace_cluster charged = charged_cluster(input, plan);
 	struct lace_certificate certificate;
 	struct lace_verified verified;
 	int ret;
 
 	if (lace_certificate_read(path, &certificate, err))
 		return -1;
-	ret = lace_certificate_check(&input->cluster, &input->schedule, plan,
+	ret = lace_certificate_check(&charged, &input->schedule, plan,
 				     &certificate, &verified, err);
 	if (ret && err->kind == LACE_ERR_ANSWER)
 		lace_error_at(err, path, 0);
@@ -82,7 +84,18 @@ static int check_packet(struct input *input, const struct lace_plan *plan,
 	return ret;
 }
 
-static int check(struct input *input, const char *path,
+static int check_plan(struct input *input, const struct lace_plan *plan,
+		      bool keep_lanes, struct lace_error *err)
+{
+	if (keep_lanes && plan->transition != LACE_KEEP_LANES)
+		return lace_fail(err, LACE_ERR_ANSWER,
+				 "transition is not \"keep-lanes\": its transitions stop all lanes");
+	if (!strcmp(plan->scheduler, "packet"))
+		return check_packet(input, plan, err);
+	return lace_plan_check(&input->cluster, &input->schedule, plan, err);
+}
+
+static int check(struct input *input, const char *path, bool keep_lanes,
 		 const char *certificate, struct lace_error *err)
 {
 	struct lace_plan plan = { 0 };
@@ -90,10 +103,7 @@ static int check(struct input *input, const char *path,
 
 	if (input_read(input, err) || lace_plan_read(path, &plan, err))
 		return -1;
-	ret = strcmp(plan.scheduler, "packet") ?
-		      lace_plan_check(&input->cluster, &input->schedule, &plan,
-				      err) :
-		      check_packet(input, &plan, err);
+	ret = check_plan(input, &plan, keep_lanes, err);
 	if (ret && err->kind == LACE_ERR_ANSWER)
 		lace_error_at(err, path, 0);
 	else if (ret && err->kind == LACE_ERR_INPUT)
@@ -109,6 +119,7 @@ static int run(const struct command *self, int argc, char **argv)
 {
 	struct input input = { 0 };
 	const char *certificate = NULL;
+	bool keep_lanes = false;
 	struct lace_error err;
 	int option, ret;
 
@@ -124,6 +135,9 @@ static int run(const struct command *self, int argc, char **argv)
 		case 'C':
 			certificate = optarg;
 			break;
+		case 'k':
+			keep_lanes = true;
+			break;
 		case 'h':
 			return print_help(self);
 		default:
@@ -134,7 +148,7 @@ static int run(const struct command *self, int argc, char **argv)
 		return STATUS_BAD;
 	if (optind != argc - 1)
 		return fail_usage(self, "one PLAN is needed");
-	ret = check(&input, argv[optind], certificate, &err);
+	ret = check(&input, argv[optind], keep_lanes, certificate, &err);
 	input_free(&input);
 	return ret ? fail(&err) : STATUS_DONE;
 }
@@ -144,6 +158,7 @@ const struct command check_command = {
 	.what = "recomputes every number of a plan from the files it was made from",
 	.usage = "-c CLUSTER -s SCHEDULE [OPTION]... PLAN\n"
 		 "  --certificate FILE verify this proof of the plan's bound as well\n"
+		 "  --keep-lanes       require a plan whose transitions stop only what changes\n"
 		 "Exit status 1, and the first thing that is wrong, if the plan is not sound",
 	.run = run,
 };

@@ -7,6 +7,7 @@
 static const struct option options[] = {
 	{ "cluster", required_argument, NULL, 'c' },
 	{ "schedule", required_argument, NULL, 's' },
+	{ "keep-lanes", no_argument, NULL, 'k' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -31,15 +32,14 @@ static void print_row(const struct lace_scheduler *scheduler,
 
 /* That a scheduler has no plan is a row like the others; *found says so. */
 static int compare_one(const struct input *input,
-		       const struct lace_scheduler *scheduler, double *lace_s,
-		       bool *found, struct lace_error *err)
+		       const struct lace_scheduler *scheduler, bool keep_lanes,
+		       double *lace_s, bool *found, struct lace_error *err)
 {
 	bool first = scheduler == lace_schedulers;
 	struct lace_plan plan = { 0 };
 	int ret;
 
-	ret = lace_compile(&input->cluster, &input->demand, scheduler->name,
-			   &plan, err);
+	ret = compile_plan(input, scheduler->name, keep_lanes, &plan, err);
 	if (ret && err->kind != LACE_ERR_ANSWER)
 		return ret;
 	if (first) {
@@ -54,7 +54,8 @@ static int compare_one(const struct input *input,
 	return 0;
 }
 
-static int compare(struct input *input, bool *found, struct lace_error *err)
+static int compare(struct input *input, bool keep_lanes, bool *found,
+		   struct lace_error *err)
 {
 	const struct lace_scheduler *scheduler;
 	double lace_s = 0;
@@ -64,7 +65,8 @@ static int compare(struct input *input, bool *found, struct lace_error *err)
 		return -1;
 	print_head();
 	for (scheduler = lace_schedulers; scheduler->name; scheduler++) {
-		ret = compare_one(input, scheduler, &lace_s, found, err);
+		ret = compare_one(input, scheduler, keep_lanes, &lace_s, found,
+				  err);
 		if (ret)
 			return ret;
 	}
@@ -75,7 +77,7 @@ static int run(const struct command *self, int argc, char **argv)
 {
 	struct input input = { 0 };
 	struct lace_error err;
-	bool found = false;
+	bool found = false, keep_lanes = false;
 	int option, ret;
 
 	while ((option = getopt_long(argc, argv, "c:s:h", options, NULL)) !=
@@ -87,6 +89,9 @@ static int run(const struct command *self, int argc, char **argv)
 		case 's':
 			input.schedule_path = optarg;
 			break;
+		case 'k':
+			keep_lanes = true;
+			break;
 		case 'h':
 			return print_help(self);
 		default:
@@ -97,7 +102,7 @@ static int run(const struct command *self, int argc, char **argv)
 		return fail_usage(self, "what is \"%s\"?", argv[optind]);
 	if (input_check(&input, self))
 		return STATUS_BAD;
-	ret = compare(&input, &found, &err);
+	ret = compare(&input, keep_lanes, &found, &err);
 	input_free(&input);
 	if (ret)
 		return fail(&err);
@@ -107,7 +112,8 @@ static int run(const struct command *self, int argc, char **argv)
 const struct command compare_command = {
 	.name = "compare",
 	.what = "prints one row for each scheduler",
-	.usage = "-c CLUSTER -s SCHEDULE\n"
+	.usage = "-c CLUSTER -s SCHEDULE [--keep-lanes]\n"
+		 "  --keep-lanes       only lanes that change stop during a transition\n"
 		 "cct_s = transmit_s + reconfig_s; ratio is that of cct_s to lace's; a scheduler\n"
 		 "that finds no plan says why. Exit status 1 if lace itself finds none",
 	.run = run,

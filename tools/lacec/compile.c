@@ -15,6 +15,7 @@ static const struct option options[] = {
 	{ "scheduler", required_argument, NULL, 'S' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "certificate", required_argument, NULL, 'C' },
+	{ "keep-lanes", no_argument, NULL, 'k' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
@@ -23,7 +24,7 @@ static const struct option options[] = {
 struct request {
 	struct input input;
 	const char *scheduler, *output, *certificate;
-	bool json;
+	bool keep_lanes, json;
 };
 
 static double now_s(void)
@@ -52,6 +53,8 @@ static void print_json(const struct lace_plan *plan, double compile_s)
 {
 	fputs("{ \"format\": \"lace-plan/1\",\n  \"scheduler\": ", stdout);
 	lace_json_write_string(stdout, plan->scheduler);
+	if (plan->transition == LACE_KEEP_LANES)
+		fputs(",\n  \"transition\": \"keep-lanes\"", stdout);
 	printf(",\n  \"cluster_sha256\": \"%s\",\n  \"schedule_sha256\": \"%s\"",
 	       plan->cluster_sha256, plan->schedule_sha256);
 	print_real("cct_s", plan->cct_s);
@@ -76,8 +79,8 @@ static int make_plan(struct request *request, struct lace_plan *plan,
 	start = now_s();
 	ret = input_profile(input, err);
 	if (!ret)
-		ret = lace_compile(&input->cluster, &input->demand,
-				   request->scheduler, plan, err);
+		ret = compile_plan(input, request->scheduler,
+				   request->keep_lanes, plan, err);
 	*compile_s = now_s() - start;
 	if (ret)
 		return ret;
@@ -92,12 +95,12 @@ static int make_plan(struct request *request, struct lace_plan *plan,
 static int certify(struct request *request, const struct lace_plan *plan,
 		   struct lace_error *err)
 {
+	struct lace_cluster charged = charged_cluster(&request->input, plan);
 	struct lace_certificate certificate;
 	int ret;
 
-	if (lace_certificate_make(&request->input.cluster,
-				  &request->input.demand, plan, &certificate,
-				  err))
+	if (lace_certificate_make(&charged, &request->input.demand, plan,
+				  &certificate, err))
 		return -1;
 	ret = write_certificate(request->certificate, &certificate, err);
 	lace_certificate_free(&certificate);
@@ -156,6 +159,9 @@ static int run(const struct command *self, int argc, char **argv)
 		case 'C':
 			request.certificate = optarg;
 			break;
+		case 'k':
+			request.keep_lanes = true;
+			break;
 		case 'j':
 			request.json = true;
 			break;
@@ -183,6 +189,7 @@ const struct command compile_command = {
 	.usage = "-c CLUSTER -s SCHEDULE [OPTION]...\n"
 		 "  --scheduler NAME   how (default lace)\n"
 		 "  -o, --output PLAN  file to write (default: standard output)\n"
+		 "  --keep-lanes       only lanes that change stop during a transition\n"
 		 "  --certificate FILE write a proof of the plan's bound as well\n"
 		 "  --json             print a summary as JSON instead of the plan",
 	.run = run,

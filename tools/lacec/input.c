@@ -35,6 +35,27 @@ int input_profile(struct input *input, struct lace_error *err)
 	return ret;
 }
 
+int compile_plan(const struct input *input, const char *scheduler,
+		 bool keep_lanes, struct lace_plan *plan,
+		 struct lace_error *err)
+{
+	if (keep_lanes)
+		return lace_compile_keep(&input->cluster, &input->demand,
+					 scheduler, plan, err);
+	return lace_compile(&input->cluster, &input->demand, scheduler, plan,
+			    err);
+}
+
+struct lace_cluster charged_cluster(const struct input *input,
+				    const struct lace_plan *plan)
+{
+	struct lace_cluster cluster = input->cluster;
+
+	if (plan->transition == LACE_KEEP_LANES)
+		cluster.reconfig_s = 0;
+	return cluster;
+}
+
 void input_free(struct input *input)
 {
 	lace_demand_free(&input->demand);

@@ -54,6 +54,14 @@ int input_check(const struct input *input, const struct command *command);
 /* Without the demand; input_profile() adds it. */
 int input_read(struct input *input, struct lace_error *err);
 int input_profile(struct input *input, struct lace_error *err);
+int compile_plan(const struct input *input, const char *scheduler,
+		 bool keep_lanes, struct lace_plan *plan,
+		 struct lace_error *err);
+/* The cluster with the charge for a transition that the plan's bound has: none
+ * where lanes are kept.  Shares everything with the input.
+ */
+struct lace_cluster charged_cluster(const struct input *input,
+				    const struct lace_plan *plan);
 void input_free(struct input *input);
 
 /* ---- output.c: a file that is there whole or not at all ---- */

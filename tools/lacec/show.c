@@ -72,8 +72,10 @@ static void print_plan(const struct lace_plan *plan)
 	const struct lace_segment *segment;
 	unsigned int i;
 
-	printf("%s: %.6f s (%.6f transmit, %.6f reconfigure), at least %.6f s\n",
-	       plan->scheduler, plan->cct_s, plan->transmit_s, plan->reconfig_s,
+	printf("%s%s: %.6f s (%.6f transmit, %.6f reconfigure), at least %.6f s\n",
+	       plan->scheduler,
+	       plan->transition == LACE_KEEP_LANES ? ", lanes kept" : "",
+	       plan->cct_s, plan->transmit_s, plan->reconfig_s,
 	       plan->bound_s);
 	for (i = 0; i < plan->nr_segments; i++) {
 		segment = &plan->segments[i];
