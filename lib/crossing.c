@@ -209,6 +209,7 @@ static unsigned int crossings(struct lace_crossing *x, unsigned int src,
 
 			if (x->depth[i] != depth)
 				continue;
+			x->planner->work++;
 			x->seen[nr++] = i;
 			expand(x, 0, x->depth, i, depth);
 			while (had < x->nr_later)

@@ -12,6 +12,7 @@
 
 /* Steps of searches for whole counts before relaxations have to do. */
 #define SEARCH_BUDGET 1e8
+#define KINDS_BUDGET 4e8	/* and for what control costs op by op */
 
 bool lace_memos_create(struct lace_planner *planner, struct lace_memos *memos)
 {
@@ -129,8 +130,19 @@ static double bound_kind(struct lace_memos *memos, unsigned int kind)
 	struct lace_term term = { .kind = kind, .repeat = 1 };
 	struct lace_period period = { .nr = 1, .terms = &term };
 
-	if (isnan(memos->alone[kind]))
-		memos->alone[kind] = lace_bound_period(memos->planner, &period);
+	struct lace_planner *planner = memos->planner;
+
+	if (!isnan(memos->alone[kind]))
+		return memos->alone[kind];
+	if (memos->for_kinds < KINDS_BUDGET) {
+		double before = planner->work;
+
+		memos->alone[kind] = lace_bound_period(planner, &period);
+		memos->for_kinds += planner->work - before;
+		memos->search += planner->work - before;
+	} else {
+		memos->alone[kind] = lace_bound_relaxed(planner, &period);
+	}
 	return memos->alone[kind];
 }
 

@@ -31,6 +31,7 @@ struct lace_memos {
 	unsigned int *slots, nr_slots;
 	double *alone;			/* the bound of each kind, once; or NAN */
 	double search;			/* planner->work where exact counts end */
+	double for_kinds;		/* of it for alone[] */
 
 	/* the period in hand */
 	double *repeat;			/* of each kind */

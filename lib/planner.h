@@ -60,7 +60,7 @@ struct lace_planner {
 	bool simple;		/* no pair has more than one link */
 	bool quick;		/* no bound of control where several ops share a configuration */
 	bool oom;		/* an allocation failed: results mean nothing */
-	double work;		/* steps of searches so far, of any kind */
+	double work;		/* steps of searches so far, whatever for */
 
 	unsigned int nr_nodes;
 	double *tx_bps, *rx_bps;		/* of each node, all lanes */
