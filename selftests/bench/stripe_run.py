@@ -57,6 +57,10 @@ class Pair:
                 "address", mac(0, lane), "type", "veth", "peer", "name",
                 "p%d" % lane, "netns", NETNS[1], "address", mac(1, lane))
             for netns in NETNS:
+                # Else each processor has a queue of its own for what comes
+                # in, and a lane does not keep the order.
+                run("sh", "-c", "echo %d >/sys/class/net/p%d/queues/rx-0/"
+                    "rps_cpus" % (1 << lane % 2, lane), netns=netns)
                 run("tc", "-n", netns, "qdisc", "add", "dev", "p%d" % lane,
                     "root", "tbf", "rate", "%gmbit" % rate, "burst",
                     str(int(2 * self.gso + rate * 1e6 / 8 * BURST_S)),
