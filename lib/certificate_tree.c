@@ -292,19 +292,23 @@ static bool find_steps(struct tree *tree)
 
 int lace_proof_find(struct lace_box *box, struct lace_proof *proof)
 {
-	struct tree tree = { .box = box, .claim = proof->at_least };
 	size_t width = (size_t)box->counts.nr_vars + 1;
+	unsigned int *base = calloc((box->period.nr + 1) * width,
+				    sizeof(*base));
+	struct tree tree = { .box = box, .claim = proof->at_least,
+			     .base = base };
+	bool found;
 
-	tree.base = calloc((box->period.nr + 1) * width, sizeof(*tree.base));
-	if (tree.base && find_steps(&tree)) {
-		free(tree.base);
+	if (!base)
+		return -1;
+	found = find_steps(&tree);
+	free(base);
+	if (found) {
 		proof->steps = tree.steps;
 		proof->nr_steps = tree.nr;
 		return 0;
 	}
-	tree.oom |= !tree.base;
 	clear(&tree);
 	free(tree.steps);
-	free(tree.base);
 	return tree.oom ? -1 : 1;
 }
