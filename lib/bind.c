@@ -5,7 +5,7 @@
  * Lanes of a pool are alike, so a circuit of a link may take any lane of its
  * two pools: circuits of the previous configuration stay while the count lasts,
  * the others take the first lanes that are free.  That keeps as many circuits
- * as any binding could.  Planes are coloured instead (bind_planes.c).
+ * as any binding could of those links (bind_links.c chooses them).  Planes are coloured instead (bind_planes.c).
  */
 #include "bind.h"
 
@@ -18,6 +18,7 @@ struct held {
 
 struct binder {
 	struct lace_planner *planner;
+	uint16_t *count, *before;	/* of each link, moved between links */
 	unsigned int nr, max;
 	struct held *held, *next;
 	bool *taken;		/* of each lane */
@@ -109,6 +110,24 @@ static int write_circuits(const struct binder *b, struct lace_bound_run *bound)
 	return 0;
 }
 
+static int bind_run(struct binder *b, const struct lace_run *run, bool follows,
+		    struct lace_bound_run *bound, struct lace_error *err)
+{
+	struct lace_planner *planner = b->planner;
+	uint16_t *swap = b->before;
+
+	b->before = b->count;
+	b->count = swap;
+	memcpy(b->count, run->config.count,
+	       planner->max_links * sizeof(*b->count));
+	if (follows && lace_bind_links(planner, b->before, b->count))
+		return lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
+	change(b, b->count);
+	if (write_circuits(b, bound))
+		return lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
+	return 0;
+}
+
 static int bind_pools(struct lace_planner *planner,
 		      const struct lace_partition *partition,
 		      struct lace_bound_run *bound, struct lace_error *err)
@@ -123,23 +142,24 @@ static int bind_pools(struct lace_planner *planner,
 	b.taken = lace_planner_alloc(planner, b.max, sizeof(*b.taken));
 	b.kept = lace_planner_alloc(planner, planner->max_links,
 				    sizeof(*b.kept));
+	b.count = lace_planner_alloc(planner, planner->max_links,
+				     sizeof(*b.count));
+	b.before = lace_planner_alloc(planner, planner->max_links,
+				      sizeof(*b.before));
 	if (planner->oom) {
 		lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
 		goto out;
 	}
-	for (unsigned int i = 0; i < partition->nr; i++) {
-		change(&b, partition->runs[i].config.count);
-		if (write_circuits(&b, &bound[i])) {
-			lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
-			goto out;
-		}
-	}
 	ret = 0;
+	for (unsigned int i = 0; !ret && i < partition->nr; i++)
+		ret = bind_run(&b, &partition->runs[i], i, &bound[i], err);
 out:
 	free(b.held);
 	free(b.next);
 	free(b.taken);
 	free(b.kept);
+	free(b.count);
+	free(b.before);
 	return ret;
 }
 

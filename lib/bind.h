@@ -60,6 +60,16 @@ static inline int lace_colouring_keeps(const struct lace_colouring *c,
 /* For qsort(): by TX node and port. */
 int lace_bind_order_circuits(const void *a, const void *b);
 
+/* ---- bind_links.c: which of several links ---- */
+
+/*
+ * Moves circuits of count between links of the same pair and rate so that more
+ * are where before has them; lanes only, duplex links stay.  Negative without
+ * memory.
+ */
+int lace_bind_links(struct lace_planner *planner, const uint16_t *before,
+		    uint16_t *count);
+
 /* ---- bind_planes.c: all runs of a plan ---- */
 
 /* As lace_bind(), where planner->merged. */

@@ -283,6 +283,193 @@ static void test(const struct kind *kind)
 		  kept, could, common);
 }
 
+/* ---- several links a pair ---- */
+
+#define UNEVEN_NODES 8
+#define UNEVEN_PORTS 9
+
+struct uneven {
+	struct lace_cluster cluster;
+	struct lace_pair pairs[UNEVEN_NODES * UNEVEN_NODES];
+	struct lace_demand_op op;
+	struct lace_demand demand;
+	struct lace_planner planner;
+	uint16_t *count[2];
+};
+
+/* Three OCSes, any lane on any, some of them slower, some missing. */
+static void make_uneven(struct uneven *u)
+{
+	struct lace_error err;
+	unsigned int nr = 0;
+
+	memset(u, 0, sizeof(*u));
+	if (lace_cluster_make(UNEVEN_NODES, UNEVEN_PORTS, 1000,
+			      LACE_WIRING_PLANES, 0, &u->cluster, &err))
+		exit(1);
+	for (unsigned int i = 0; i < UNEVEN_NODES; i++) {
+		for (unsigned int p = 0; p < UNEVEN_PORTS; p++) {
+			struct lace_port *port = &u->cluster.nodes[i].ports[p];
+
+			port->tx.ocs = (int)draw(10) % 4 - !draw(10);
+			port->rx.ocs = (int)draw(10) % 3 - !draw(10);
+			if (!draw(6))
+				port->rate_bps = 500;
+		}
+		for (unsigned int j = 0; j < UNEVEN_NODES; j++)
+			if (i != j)
+				u->pairs[nr++] = (struct lace_pair){ i, j, 1 };
+	}
+	u->op = (struct lace_demand_op){ .name = "op", .repeat = 1,
+		.nr_pairs = nr, .pairs = u->pairs };
+	u->demand = (struct lace_demand){ UNEVEN_NODES, 1, &u->op, NULL };
+	if (lace_planner_create(&u->cluster, &u->demand, false, &u->planner,
+				&err))
+		exit(1);
+}
+
+/* Random circuits; of the second time most join the pairs of the first. */
+static void draw_links(struct uneven *u, unsigned int which)
+{
+	struct lace_planner *p = &u->planner;
+	unsigned int *left = fill(p->nr_pools, 0);
+
+	u->count[which] = calloc(p->max_links, sizeof(uint16_t));
+	for (unsigned int k = 0; k < p->nr_pools; k++)
+		left[k] = p->pools[k].size;
+	for (unsigned int i = 0; i < 4000; i++) {
+		unsigned int l = draw(p->nr_links);
+		const struct lace_link *link = &p->links[l];
+		const struct lace_between *pair = &p->pairs[link->pair[0]];
+		unsigned int wanted = 0, have = 0;
+
+		for (unsigned int k = 0; which && k < pair->nr_links; k++) {
+			wanted += u->count[0][pair->first_link + k];
+			have += u->count[1][pair->first_link + k];
+		}
+		if (!left[link->pool[0]] || !left[link->pool[1]] ||
+		    (which && i < 3000 && have >= wanted))
+			continue;
+		u->count[which][l]++;
+		left[link->pool[0]]--;
+		left[link->pool[1]]--;
+	}
+	free(left);
+}
+
+/*
+ * maximize the circuits of links that are there before, of each pair and rate as
+ * many circuits as now, no pool with more than its lanes.  The relaxation.
+ */
+static unsigned int could_keep_links(const struct uneven *u)
+{
+	const struct lace_planner *p = &u->planner;
+	glp_prob *lp = glp_create_prob();
+	unsigned int most = 0;
+	glp_smcp simplex;
+
+	glp_set_obj_dir(lp, GLP_MAX);
+	glp_add_rows(lp, p->nr_pools + p->nr_links);
+	for (unsigned int k = 0; k < p->nr_pools; k++)
+		glp_set_row_bnds(lp, 1 + k, GLP_UP, 0, p->pools[k].size);
+	for (unsigned int l = 0; l < p->nr_links; l++) {
+		const struct lace_between *pair =
+			&p->pairs[p->links[l].pair[0]];
+		unsigned int alike = pair->first_link, now = 0;
+
+		while (p->links[alike].rate_bps != p->links[l].rate_bps)
+			alike++;
+		for (unsigned int k = alike;
+		     k < pair->first_link + pair->nr_links; k++)
+			if (p->links[k].rate_bps == p->links[l].rate_bps)
+				now += u->count[1][k];
+		glp_set_row_bnds(lp, 1 + p->nr_pools + alike, GLP_FX, now, now);
+		/* What is there before, and what is not. */
+		for (unsigned int kept = 0; kept < 2; kept++) {
+			int column = glp_add_cols(lp, 1);
+			int at[] = { 0, 1 + p->links[l].pool[0],
+				     1 + p->links[l].pool[1],
+				     1 + p->nr_pools + alike };
+			double ones[] = { 0, 1, 1, 1 };
+
+			glp_set_col_bnds(lp, column, kept && u->count[0][l] ?
+					 GLP_DB : kept ? GLP_FX : GLP_LO, 0,
+					 kept ? u->count[0][l] : 0);
+			glp_set_obj_coef(lp, column, kept);
+			glp_set_mat_col(lp, column, 3, at, ones);
+		}
+	}
+	glp_init_smcp(&simplex);
+	simplex.msg_lev = GLP_MSG_OFF;
+	if (!glp_simplex(lp, &simplex) && glp_get_status(lp) == GLP_OPT)
+		most = floor(glp_get_obj_val(lp) + 1e-6);
+	glp_delete_prob(lp);
+	return most;
+}
+
+static bool same_counts(const struct uneven *u, const uint16_t *count)
+{
+	const struct lace_planner *p = &u->planner;
+	unsigned int *used = fill(p->nr_pools, 0);
+	bool good = true;
+	double sum;
+
+	for (unsigned int e = 0; e < p->nr_pairs; e++) {
+		sum = 0;
+		for (unsigned int k = 0; k < p->pairs[e].nr_links; k++) {
+			unsigned int l = p->pairs[e].first_link + k;
+
+			sum += (u->count[1][l] - (double)count[l]) *
+			       p->links[l].rate_bps;
+			used[p->links[l].pool[0]] += count[l];
+			used[p->links[l].pool[1]] += count[l];
+		}
+		good = good && fabs(sum) < 1;
+	}
+	for (unsigned int k = 0; k < p->nr_pools; k++)
+		good = good && used[k] <= p->pools[k].size;
+	free(used);
+	return good;
+}
+
+static void test_uneven(void)
+{
+	unsigned int kept = 0, could = 0, before = 0, broken = 0;
+
+	for (unsigned int round = 0; round < 20; round++) {
+		struct uneven u;
+		unsigned int most, mine = 0;
+		uint16_t *count;
+
+		make_uneven(&u);
+		draw_links(&u, 0);
+		draw_links(&u, 1);
+		count = calloc(u.planner.max_links, sizeof(*count));
+		memcpy(count, u.count[1], u.planner.max_links * sizeof(*count));
+		broken += lace_bind_links(&u.planner, u.count[0], count) ||
+			  !same_counts(&u, count);
+		for (unsigned int l = 0; l < u.planner.nr_links; l++) {
+			unsigned int old = u.count[0][l];
+
+			mine += old < count[l] ? old : count[l];
+			before += old < u.count[1][l] ? old : u.count[1][l];
+		}
+		most = could_keep_links(&u);
+		broken += !most || mine > most;
+		kept += mine;
+		could += most;
+		free(count);
+		free(u.count[0]);
+		free(u.count[1]);
+		lace_planner_free(&u.planner);
+		lace_cluster_free(&u.cluster);
+	}
+	tap_check(!broken, "uneven: the same rates, none above the bound");
+	tap_check(100 * kept >= 95 * could && before < kept,
+		  "uneven: %u kept, %u can be, %u on the links asked for", kept,
+		  could, before);
+}
+
 int main(void)
 {
 	static const struct kind kinds[] = {
@@ -297,8 +484,9 @@ int main(void)
 	};
 	unsigned int nr = sizeof(kinds) / sizeof(kinds[0]);
 
-	tap_plan(2 * nr);
+	tap_plan(2 * nr + 2);
 	for (unsigned int i = 0; i < nr; i++)
 		test(&kinds[i]);
+	test_uneven();
 	return tap_end();
 }
