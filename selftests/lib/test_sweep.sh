@@ -56,7 +56,7 @@ if not eval("(" + sys.argv[2] + ")"):
 END
 }
 
-ktap_plan 33
+ktap_plan 35
 
 # ---- the table ----
 
@@ -128,6 +128,10 @@ ktap_check "points are plans" python3 "$here/svg.py" "$work/c.svg" lines=4 \
 	points="$(python3 -c 'import csv, sys
 print(sum(bool(r["ratio"]) for r in csv.DictReader(open(sys.argv[1]))))' \
 		"$work/c.csv")"
+ktap_check "values close together" status 0 lacec sweep $files \
+	--reconfig 20ms,21ms,22ms,2s --scheduler lace --plot "$work/g.svg"
+ktap_check "have labels where there is room" python3 "$here/svg.py" \
+	"$work/g.svg" lines=1 points=4 x="20 ms,2 s"
 ktap_check "one point" status 0 lacec sweep $files --plot "$work/d.svg" \
 	--y gap --x servers
 ktap_check "is a plot" python3 "$here/svg.py" "$work/d.svg" lines=2 points=2
