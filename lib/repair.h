@@ -89,6 +89,7 @@ struct lace_repair {
 	unsigned int *slots, nr_slots;		/* hash of the pairs */
 	unsigned int nr_pairs, max_pairs;
 	struct lace_repair_pair *pairs;
+	unsigned int last_pair;			/* looked up for a circuit */
 	unsigned int nr_terms;
 	size_t max_terms;
 	struct lace_repair_term *terms;

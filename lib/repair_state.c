@@ -347,9 +347,21 @@ static void note(struct lace_repair *r, enum lace_repair_step step,
 			(struct lace_repair_change){ step, a, b };
 }
 
+/* Circuits come in runs of one pair. */
+static unsigned int pair_between(struct lace_repair *r, unsigned int src,
+				 unsigned int dst)
+{
+	unsigned int last = r->last_pair;
+
+	if (last >= r->nr_pairs || r->pairs[last].src != src ||
+	    r->pairs[last].dst != dst)
+		r->last_pair = lace_repair_find(r, src, dst);
+	return r->last_pair;
+}
+
 static void lay(struct lace_repair *r, unsigned int tx, unsigned int rx)
 {
-	unsigned int pair = lace_repair_find(r, r->node_of[tx], r->node_of[rx]);
+	unsigned int pair = pair_between(r, r->node_of[tx], r->node_of[rx]);
 	uint64_t a = r->rate_bps[tx], b = r->rate_bps[rx];
 
 	r->tx_to[tx] = rx;
@@ -362,7 +374,7 @@ static void lay(struct lace_repair *r, unsigned int tx, unsigned int rx)
 
 static void lift(struct lace_repair *r, unsigned int tx, unsigned int rx)
 {
-	unsigned int pair = lace_repair_find(r, r->node_of[tx], r->node_of[rx]);
+	unsigned int pair = pair_between(r, r->node_of[tx], r->node_of[rx]);
 	uint64_t a = r->rate_bps[tx], b = r->rate_bps[rx];
 
 	r->tx_to[tx] = NONE;
