@@ -22,6 +22,7 @@ void lace_active_publish(struct lace_device *lace, struct lace_active *active)
 	bool same = old && active && old->segment == active->segment;
 
 	rcu_assign_pointer(lace->active, active);
+	lace_lanes_follow(lace);
 	if (old && !same)
 		lace_reorder_flush(lace);
 	if (old)

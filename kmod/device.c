@@ -131,6 +131,7 @@ static int ndo_init(struct net_device *dev)
 	err = lace_nodes_init(&lace->nodes);
 	if (err)
 		goto err_nodes;
+	lace_lanes_start(lace);
 	netdev_lockdep_set_classes(dev);
 	list_add_tail(&lace->list, &lace_net(dev_net(dev))->devices);
 	return 0;
@@ -149,6 +150,7 @@ static void ndo_uninit(struct net_device *dev)
 	struct lace_device *lace = netdev_priv(dev);
 
 	list_del(&lace->list);
+	lace_lanes_stop(lace);
 	lace_device_changed(lace);
 	lace_port_del_all(lace);
 	lace_active_publish(lace, NULL);
@@ -219,6 +221,7 @@ static void setup(struct net_device *dev)
 					   NETIF_F_HIGHDMA;
 
 	dev->netdev_ops = &netdev_ops;
+	dev->ethtool_ops = &lace_ethtool_ops;
 	dev->header_ops = &ip_tunnel_header_ops;
 	dev->type = ARPHRD_NONE;
 	dev->flags = IFF_POINTOPOINT | IFF_NOARP;

@@ -47,6 +47,8 @@
 #include "compat.h"
 
 struct lace_port;
+struct lace_lane;
+struct lace_key;
 struct lace_reorder;
 
 #define LACE_NO_NODE LACE_MAX_NODES	/* number of no node */
@@ -141,6 +143,27 @@ struct lace_lane_stats {
 	struct u64_stats_sync syncp;
 };
 
+/* lane.c */
+
+/* The lane protocol of a device. */
+struct lace_acks {
+	u32 msecs;			/* interval; 0: off */
+	u32 steps;			/* since an interval began */
+	struct lace_key __rcu *key;
+	struct delayed_work step;
+	struct work_struct tell;
+};
+
+/* What is known of a lane. */
+struct lace_lane_report {
+	u8 state;			/* enum lace_lane_state */
+	bool heard;			/* silence_ms counts */
+	bool drained;			/* TX */
+	u64 silence_ms;			/* since there was word */
+	u64 rtt_ns;			/* TX; 0: not known */
+	u64 epoch;			/* of the sender; 0: none */
+};
+
 /* device.c */
 
 struct lace_device {
@@ -157,6 +180,7 @@ struct lace_device {
 	u16 self;			/* LACE_NO_NODE: not set */
 	unsigned int user_mtu;		/* 0: follow the ports */
 	bool mtu_follows;		/* the change of MTU is our own */
+	struct lace_acks acks;
 };
 
 struct lace_net {
@@ -192,6 +216,8 @@ struct lace_port {
 	u32 mbps;			/* rate, 0: not known */
 	/* For the built-in policy; lost updates do no harm. */
 	unsigned long sent;
+	bool dark;			/* so is the TX lane; written by lane.c */
+	struct lace_lane *lane;		/* never NULL for who finds the port */
 };
 
 int lace_port_init(void);
@@ -262,6 +288,8 @@ u16 lace_packet_from(struct lace_nodes *nodes, const struct sk_buff *skb,
 		     const struct lace_packet *packet);
 u16 lace_packet_to(struct lace_nodes *nodes, const struct sk_buff *skb,
 		   const struct lace_packet *packet);
+bool lace_packet_is_pure_ack(const struct sk_buff *skb,
+			     const struct lace_packet *packet);
 bool lace_packet_hop_spent(const struct sk_buff *skb,
 			   const struct lace_packet *packet);
 void lace_packet_hop(struct sk_buff *skb, const struct lace_packet *packet);
@@ -298,6 +326,9 @@ void lace_steer_set(struct lace_device *lace, struct bpf_prog *prog);
 
 /* transmit.c */
 
+int lace_transmit_header(struct sk_buff *skb, const struct lace_port *port,
+			 const struct lace_far *far);
+
 netdev_tx_t lace_transmit_own(struct sk_buff *skb, struct net_device *dev);
 void lace_transmit_relayed(struct lace_device *lace,
 			   const struct lace_active *active,
@@ -319,6 +350,34 @@ void lace_reorder_flush(struct lace_device *lace);
 void lace_reorder_set(struct lace_device *lace, u32 usecs);
 u32 lace_reorder_depth(const struct lace_device *lace);
 
+/* lane.c */
+
+int lace_lanes_init(void);
+void lace_lanes_exit(void);
+void lace_lanes_start(struct lace_device *lace);
+void lace_lanes_stop(struct lace_device *lace);
+void lace_lanes_follow(struct lace_device *lace);
+void lace_lanes_set_interval(struct lace_device *lace, u32 msecs);
+void lace_lanes_set_key(struct lace_device *lace, struct lace_key *key);
+int lace_lane_init(struct lace_port *port);
+void lace_lane_free(struct lace_port *port);
+void lace_lane_unplug(struct lace_port *port);
+u16 lace_lane_queue(struct net_device *dev, struct sk_buff *skb);
+void lace_lane_sent(struct lace_port *port, u16 queue, unsigned int frames,
+		    unsigned int bytes);
+void lace_lane_report(struct lace_port *port, enum lace_dir dir,
+		      struct lace_lane_report *report,
+		      u64 values[LACE_A_LANESTAT_MAX + 1]);
+
+/* lane_frame.c */
+
+void lace_lane_receive(struct lace_port *port, const struct lace_active *active,
+		       struct sk_buff *skb);
+
+/* ethtool.c */
+
+extern const struct ethtool_ops lace_ethtool_ops;
+
 /* netlink.c */
 
 /* Continue a dump with the objects of one device from *next on.  0, or
@@ -331,6 +390,7 @@ typedef int (*lace_nl_dump_fn)(struct sk_buff *skb,
 extern lace_compat_range lace_nl_ifindex_range;
 extern lace_compat_range lace_nl_node_range;
 extern lace_compat_range lace_nl_reorder_range;
+extern lace_compat_range lace_nl_ack_range;
 
 int lace_netlink_init(void);
 void lace_netlink_exit(void);

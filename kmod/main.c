@@ -19,12 +19,17 @@ static int __init lace_init(void)
 	err = lace_netlink_init();
 	if (err)
 		goto err_netlink;
+	err = lace_lanes_init();
+	if (err)
+		goto err_lanes;
 	err = lace_link_init();
 	if (err)
 		goto err_link;
 	return 0;
 
 err_link:
+	lace_lanes_exit();
+err_lanes:
 	lace_netlink_exit();
 err_netlink:
 	lace_port_exit();
@@ -37,6 +42,7 @@ err_port:
 static void __exit lace_exit(void)
 {
 	lace_link_exit();
+	lace_lanes_exit();
 	lace_netlink_exit();
 	lace_port_exit();
 	lace_net_exit();

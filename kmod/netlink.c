@@ -47,6 +47,10 @@ lace_compat_range lace_nl_node_range = {
 	.max = LACE_MAX_NODES - 1,
 };
 
+lace_compat_range lace_nl_ack_range = {
+	.max = LACE_MAX_ACK_MSECS,
+};
+
 lace_compat_range lace_nl_reorder_range = {
 	.max = LACE_MAX_REORDER_USECS,
 };

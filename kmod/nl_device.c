@@ -5,6 +5,7 @@
 #include <linux/bpf.h>
 
 #include "lace.h"
+#include "lane.h"
 
 #define READ_ONLY(what) { \
 	.type = NLA_REJECT, \
@@ -24,6 +25,10 @@ const struct nla_policy lace_nl_dev_policy[LACE_A_DEV_MAX + 1] = {
 	[LACE_A_DEV_STATS] = READ_ONLY("device STATS"),
 	[LACE_A_DEV_REORDER_USECS] =
 		NLA_POLICY_FULL_RANGE(NLA_U32, &lace_nl_reorder_range),
+	[LACE_A_DEV_ACK_MSECS] = NLA_POLICY_FULL_RANGE(NLA_U32,
+						       &lace_nl_ack_range),
+	[LACE_A_DEV_ACK_KEY] = { .type = NLA_BINARY, .len = LACE_PROTO_KEY },
+	[LACE_A_DEV_ACK_KEYED] = READ_ONLY("device ACK_KEYED"),
 };
 
 const struct nla_policy lace_nl_port_policy[LACE_A_PORT_MAX + 1] = {
@@ -73,6 +78,9 @@ static int put_contents(struct sk_buff *skb, struct lace_device *lace)
 	    (prog &&
 	     nla_put_u32(skb, LACE_A_DEV_STEER_PROG_ID, prog->aux->id)) ||
 	    nla_put_u32(skb, LACE_A_DEV_REORDER_USECS, lace->reorder_us) ||
+	    nla_put_u32(skb, LACE_A_DEV_ACK_MSECS, lace->acks.msecs) ||
+	    (rcu_access_pointer(lace->acks.key) &&
+	     nla_put_flag(skb, LACE_A_DEV_ACK_KEYED)) ||
 	    put_ports(skb, lace) ||
 	    lace_nl_put_stats(skb, LACE_A_DEV_STATS, LACE_A_DEVSTAT_PAD, stats,
 			      LACE_A_DEVSTAT_MAX))
@@ -164,38 +172,109 @@ static struct bpf_prog *get_prog(const struct nlattr *attr,
 	return prog;
 }
 
-static int set(struct lace_device *lace, struct genl_info *info)
+/* The key that an attribute holds, NULL for none, or an error. */
+static struct lace_key *get_key(const struct nlattr *attr,
+				struct netlink_ext_ack *extack)
+{
+	struct lace_key *key;
+
+	if (!nla_len(attr))
+		return NULL;
+	if (nla_len(attr) != LACE_PROTO_KEY) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "device ACK_KEY: not of 16 bytes, or none");
+		return ERR_PTR(-EINVAL);
+	}
+	key = kzalloc(sizeof(*key), GFP_KERNEL_ACCOUNT);
+	if (!key)
+		return ERR_PTR(-ENOMEM);
+	lace_proto_key(nla_data(attr), &key->key);
+	return key;
+}
+
+static int check_msecs(const struct nlattr *attr,
+		       struct netlink_ext_ack *extack)
+{
+	if (attr && nla_get_u32(attr) &&
+	    nla_get_u32(attr) < LACE_MIN_ACK_MSECS) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "device ACK_MSECS: 0, or 10 and more");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* What a request holds besides numbers. */
+struct wanted {
+	struct bpf_prog *prog;
+	struct lace_key *key;
+};
+
+static void drop_wanted(struct wanted *wanted)
+{
+	if (!IS_ERR_OR_NULL(wanted->prog))
+		bpf_prog_put(wanted->prog);
+	if (!IS_ERR_OR_NULL(wanted->key))
+		kfree_sensitive(wanted->key);
+}
+
+/* Everything that can fail.  What wanted holds is the caller's, either way. */
+static int prepare(struct lace_device *lace, struct genl_info *info,
+		   struct wanted *wanted)
 {
 	const struct nlattr *node = info->attrs[LACE_A_DEV_NODE];
 	const struct nlattr *fd = info->attrs[LACE_A_DEV_STEER_FD];
-	const struct nlattr *usecs = info->attrs[LACE_A_DEV_REORDER_USECS];
-	struct bpf_prog *prog = NULL;
+	const struct nlattr *key = info->attrs[LACE_A_DEV_ACK_KEY];
 	int err;
 
-	if (!node && !fd && !usecs) {
-		NL_SET_ERR_MSG(info->extack,
-			       "device NODE, STEER_FD, REORDER_USECS: missing, nothing to set");
-		return -EINVAL;
-	}
+	err = check_msecs(info->attrs[LACE_A_DEV_ACK_MSECS], info->extack);
+	if (err)
+		return err;
 	if (fd) {
-		prog = get_prog(fd, info->extack);
-		if (IS_ERR(prog))
-			return PTR_ERR(prog);
+		wanted->prog = get_prog(fd, info->extack);
+		if (IS_ERR(wanted->prog))
+			return PTR_ERR(wanted->prog);
+	}
+	if (key) {
+		wanted->key = get_key(key, info->extack);
+		if (IS_ERR(wanted->key))
+			return PTR_ERR(wanted->key);
 	}
 	if (node) {
 		err = lace_device_set_self(lace, nla_get_u16(node),
 					   info->extack);
-		if (err) {
+		if (err)
 			NL_SET_BAD_ATTR(info->extack, node);
-			if (prog)
-				bpf_prog_put(prog);
-			return err;
-		}
 	}
-	if (fd)
-		lace_steer_set(lace, prog);
+	return err;
+}
+
+static int set(struct lace_device *lace, struct genl_info *info)
+{
+	const struct nlattr *usecs = info->attrs[LACE_A_DEV_REORDER_USECS];
+	const struct nlattr *msecs = info->attrs[LACE_A_DEV_ACK_MSECS];
+	struct wanted wanted = {};
+	int err;
+
+	if (!info->attrs[LACE_A_DEV_NODE] && !info->attrs[LACE_A_DEV_STEER_FD] &&
+	    !info->attrs[LACE_A_DEV_ACK_KEY] && !usecs && !msecs) {
+		NL_SET_ERR_MSG(info->extack,
+			       "device NODE, STEER_FD, REORDER_USECS, ACK_MSECS, ACK_KEY: missing, nothing to set");
+		return -EINVAL;
+	}
+	err = prepare(lace, info, &wanted);
+	if (err) {
+		drop_wanted(&wanted);
+		return err;
+	}
+	if (info->attrs[LACE_A_DEV_STEER_FD])
+		lace_steer_set(lace, wanted.prog);
+	if (info->attrs[LACE_A_DEV_ACK_KEY])
+		lace_lanes_set_key(lace, wanted.key);
 	if (usecs)
 		lace_reorder_set(lace, nla_get_u32(usecs));
+	if (msecs)
+		lace_lanes_set_interval(lace, nla_get_u32(msecs));
 	lace_device_changed(lace);
 	lace_nl_announce_device(lace, info);
 	return 0;

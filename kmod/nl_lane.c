@@ -36,15 +36,38 @@ static int put_far(struct sk_buff *skb, struct lace_device *lace, u8 number,
 	return 0;
 }
 
+static int put_u64(struct sk_buff *skb, int type, u64 value)
+{
+	return nla_put_u64_64bit(skb, type, value, LACE_A_LANE_PAD);
+}
+
+static int put_report(struct sk_buff *skb,
+		      const struct lace_lane_report *report)
+{
+	if (nla_put_u8(skb, LACE_A_LANE_STATE, report->state) ||
+	    (report->heard &&
+	     put_u64(skb, LACE_A_LANE_SILENCE_MS, report->silence_ms)) ||
+	    (report->rtt_ns &&
+	     put_u64(skb, LACE_A_LANE_RTT_NS, report->rtt_ns)) ||
+	    (report->epoch &&
+	     put_u64(skb, LACE_A_LANE_EPOCH, report->epoch)) ||
+	    (report->drained && nla_put_flag(skb, LACE_A_LANE_DRAINED)))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int put_port(struct sk_buff *skb, struct lace_port *port,
 		    enum lace_dir dir)
 {
 	u64 stats[LACE_A_LANESTAT_MAX + 1];
+	struct lace_lane_report report;
 
 	if (!port)
 		return 0;
 	lace_lane_stats_read(port, dir, stats);
-	if (nla_put_u32(skb, LACE_A_LANE_PORT_IFINDEX, port->dev->ifindex) ||
+	lace_lane_report(port, dir, &report, stats);
+	if (put_report(skb, &report) ||
+	    nla_put_u32(skb, LACE_A_LANE_PORT_IFINDEX, port->dev->ifindex) ||
 	    lace_nl_put_stats(skb, LACE_A_LANE_STATS, LACE_A_LANESTAT_PAD,
 			      stats, LACE_A_LANESTAT_MAX))
 		return -EMSGSIZE;

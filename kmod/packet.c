@@ -14,6 +14,8 @@
 #include "compat.h"
 #include "lace.h"
 
+#define MAX_TCP_HEADER_LEN (15 * 4)
+
 static const struct iphdr *ip4(const struct sk_buff *skb)
 {
 	return (const struct iphdr *)skb->data;
@@ -110,6 +112,21 @@ u16 lace_packet_to(struct lace_nodes *nodes, const struct sk_buff *skb,
 	return packet->family == AF_INET ?
 		lace_nodes_find4(nodes, ip4(skb)->daddr) :
 		lace_nodes_find6(nodes, &ip6(skb)->daddr);
+}
+
+/* Whether it only acknowledges what the other end of a TCP connection sent. */
+bool lace_packet_is_pure_ack(const struct sk_buff *skb,
+			     const struct lace_packet *packet)
+{
+	struct tcphdr buffer;
+	const struct tcphdr *tcp;
+
+	if (packet->protocol != IPPROTO_TCP || packet->fragment ||
+	    skb_is_gso(skb) || skb->len > packet->header + MAX_TCP_HEADER_LEN)
+		return false;
+	tcp = skb_header_pointer(skb, packet->header, sizeof(buffer), &buffer);
+	return tcp && tcp->ack && !tcp->syn && !tcp->fin && !tcp->rst &&
+	       skb->len == packet->header + __tcp_hdrlen(tcp);
 }
 
 bool lace_packet_hop_spent(const struct sk_buff *skb,

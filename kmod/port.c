@@ -68,6 +68,7 @@ static int check(const struct net_device *dev, struct net_device *port_dev,
 
 static void free_port(struct lace_port *port)
 {
+	lace_lane_free(port);
 	free_percpu(port->stats[LACE_DIR_TX]);
 	free_percpu(port->stats[LACE_DIR_RX]);
 	kfree(port);
@@ -93,6 +94,10 @@ static struct lace_port *alloc_port(struct lace_device *lace,
 			return NULL;
 		}
 		lace_lane_stats_init(port->stats[dir]);
+	}
+	if (lace_lane_init(port)) {
+		free_port(port);
+		return NULL;
 	}
 	return port;
 }
@@ -123,6 +128,7 @@ static int attach(struct lace_port *port, struct netlink_ext_ack *extack)
 	}
 	update_rate(port);
 	rcu_assign_pointer(port->lace->ports[port->number], port);
+	lace_lanes_follow(port->lace);
 	return 0;
 }
 
@@ -253,6 +259,7 @@ int lace_port_set_number(struct lace_port *port, u8 number,
 	RCU_INIT_POINTER(lace->ports[port->number], NULL);
 	WRITE_ONCE(port->number, number);
 	rcu_assign_pointer(lace->ports[number], port);
+	lace_lanes_follow(lace);
 	return 0;
 }
 
@@ -274,7 +281,10 @@ static int netdev_event(struct notifier_block *block, unsigned long event,
 		break;
 	case NETDEV_UP:
 	case NETDEV_CHANGE:
+	case NETDEV_DOWN:
 		update_rate(port);
+		if (!lace_port_is_live(port))
+			lace_lane_unplug(port);
 		break;
 	case NETDEV_PRE_TYPE_CHANGE:
 		return NOTIFY_BAD;

@@ -9,6 +9,7 @@
 #include <net/route.h>
 
 #include "lace.h"
+#include "proto.h"
 
 /* Everything known of a packet on its way through. */
 struct arrival {
@@ -205,6 +206,10 @@ rx_handler_result_t lace_receive(struct sk_buff **pskb)
 	if (!netif_running(arrival.lace->dev)) {
 		DEV_STATS_INC(arrival.lace->dev, rx_dropped);
 		goto drop;
+	}
+	if (skb->protocol == htons(LACE_PROTO_ETHERTYPE)) {
+		lace_lane_receive(arrival.port, arrival.active, skb);
+		return RX_HANDLER_CONSUMED;
 	}
 	fault = judge(&arrival, skb);
 	if (fault) {

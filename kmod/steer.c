@@ -21,7 +21,8 @@ struct offer {
  */
 #define MAX_BEHIND (1UL << 20)
 
-static void make_offer(struct lace_device *lace, u32 ports,
+/* Dark lanes count only if all are. */
+static void make_offer(struct lace_device *lace, u32 ports, bool dark,
 		       struct offer *offer)
 {
 	struct lace_port *port;
@@ -33,7 +34,8 @@ static void make_offer(struct lace_device *lace, u32 ports,
 		number = __ffs(ports);
 		ports &= ports - 1;
 		port = rcu_dereference(lace->ports[number]);
-		if (!port || !lace_port_is_live(port))
+		if (!port || !lace_port_is_live(port) ||
+		    (!dark && READ_ONCE(port->dark)))
 			continue;
 		offer->numbers[offer->n] = number;
 		offer->lanes[offer->n++] = port;
@@ -160,7 +162,9 @@ int lace_steer(struct lace_device *lace, const struct lace_active *active,
 	unsigned int lane;
 	u32 answer;
 
-	make_offer(lace, path->ports, &offer);
+	make_offer(lace, path->ports, false, &offer);
+	if (!offer.n)
+		make_offer(lace, path->ports, true, &offer);
 	if (!offer.n)
 		return LACE_NO_LANE;
 	lane = builtin(&offer, skb, packet);

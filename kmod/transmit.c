@@ -4,6 +4,7 @@
  */
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
+#include <linux/pkt_sched.h>
 #include <net/icmp.h>
 
 #include "lace.h"
@@ -25,7 +26,8 @@ static void count_dead(struct lace_device *lace, const struct lace_path *path)
 	lace_dev_count(lace, LACE_A_DEVSTAT_TX_NO_LANE);
 }
 
-static int push_ethernet(struct sk_buff *skb, const struct lace_port *port,
+/* Put an Ethernet header to the far end of a lane before a packet. */
+int lace_transmit_header(struct sk_buff *skb, const struct lace_port *port,
 			 const struct lace_far *far)
 {
 	struct ethhdr *eth;
@@ -48,23 +50,30 @@ static int send(struct lace_port *port, const struct lace_far *far,
 		bool relay)
 {
 	unsigned int frames, bytes;
+	u16 queue = 0;
 	int err;
 
 	lace_packet_wire(skb, packet, &frames, &bytes);
+	/* What the other end waits for goes before what it does not. */
+	if (!skb->priority && lace_packet_is_pure_ack(skb, packet))
+		skb->priority = TC_PRIO_CONTROL;
 	if (!lace_packet_fits(skb, READ_ONCE(port->dev->mtu)) ||
-	    push_ethernet(skb, port, far)) {
+	    lace_transmit_header(skb, port, far)) {
 		kfree_skb(skb);
 		err = NET_XMIT_DROP;
 	} else {
 		skb->dev = port->dev;
+		queue = lace_lane_queue(port->dev, skb);
 		err = dev_queue_xmit(skb);
 		err = net_xmit_eval(err);
 	}
-	if (err)
+	if (err) {
 		lace_lane_count(port, LACE_DIR_TX, LACE_A_LANESTAT_DROPPED);
-	else
-		lace_lane_count_frames(port, LACE_DIR_TX, relay, frames, bytes);
-	return err;
+		return err;
+	}
+	lace_lane_count_frames(port, LACE_DIR_TX, relay, frames, bytes);
+	lace_lane_sent(port, queue, frames, bytes);
+	return 0;
 }
 
 /* Takes the packet over.  0, or as dev_queue_xmit() says why not. */

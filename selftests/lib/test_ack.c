@@ -372,6 +372,22 @@ static void check_stale_marks(void)
 		  "refused: an epoch that there is none above");
 }
 
+/* Whether nothing that an answer could change is another than before. */
+static bool same(const struct lace_ack_tx *before)
+{
+	return tx.epoch == before->epoch && tx.seq == before->seq &&
+	       tx.best == before->best && tx.life == before->life &&
+	       tx.number == before->number && tx.rtt == before->rtt &&
+	       tx.settled == before->settled &&
+	       tx.pulse.last == before->pulse.last &&
+	       tx.packets.offset == before->packets.offset &&
+	       tx.packets.lost == before->packets.lost &&
+	       tx.packets.received == before->packets.received &&
+	       tx.bytes.offset == before->bytes.offset &&
+	       tx.bytes.received == before->bytes.received &&
+	       queues[0].answered.packets == 0;
+}
+
 /* Each changed from a sound answer that then is taken. */
 static void check_forged_answers(void)
 {
@@ -422,7 +438,7 @@ static void check_forged_answers(void)
 	bad.ack.life++;
 	tap_check(take(&bad) == LACE_ACK_STALE,
 		  "refused: another life's answer to an old mark");
-	tap_check(!memcmp(&tx, &before, sizeof(tx)), "none changed anything");
+	tap_check(same(&before), "none changed anything");
 	tap_check(take(&good) == LACE_ACK_TAKEN && counts(5, 0),
 		  "the sound one is taken");
 	tap_check(take(&good) == LACE_ACK_REPEATED, "refused: twice");

@@ -115,6 +115,11 @@ def string(data):
 LANE_STATS = {2: "packets", 3: "bytes", 4: "relay_packets", 5: "relay_bytes",
               6: "dropped", 7: "unexpected", 8: "misaddressed", 9: "spoofed",
               10: "hop_limit", 11: "malformed"}
+# Those of the lane protocol, which runs by itself.
+ACK_STATS = {12: "delivered", 13: "delivered_bytes", 14: "lost",
+             15: "lost_bytes", 16: "marks", 17: "acks", 18: "refused",
+             19: "forged", 20: "replayed"}
+UNVERIFIED, UP, DARK = 0, 1, 2
 DEV_STATS = {2: "tx_no_node", 3: "tx_no_lane", 4: "steer_bad",
              5: "reorder_in_order", 6: "reorder_held", 7: "reorder_filled",
              8: "reorder_lost", 9: "reorder_expired", 10: "reorder_overflow",
@@ -124,14 +129,19 @@ PORT = {**NAME, 3: ("number", number)}
 DEV = {**NAME, 3: ("node", number), 4: ("segment", number),
        6: ("steer_prog_id", number), 7: ("ports", [PORT]),
        8: ("stats", {k: (v, number) for k, v in DEV_STATS.items()}),
-       10: ("reorder_usecs", number)}
+       10: ("reorder_usecs", number), 11: ("ack_msecs", number),
+       13: ("ack_keyed", lambda _: True)}
 NODE = {**NAME, 3: ("id", number),
         4: ("prefixes", [{1: ("family", number), 2: ("address", bytes),
                           3: ("length", number)}]),
         5: ("ports", [{1: ("number", number), 2: ("mac", bytes.hex)}])}
 LANE = {**NAME, 3: ("port", number), 4: ("port_ifindex", number),
         5: ("dir", number), 6: ("peer", number), 7: ("peer_port", number),
-        8: ("stats", {k: (v, number) for k, v in LANE_STATS.items()})}
+        8: ("stats", {k: (v, number) for k, v in
+                      {**LANE_STATS, **ACK_STATS}.items()}),
+        10: ("state", number), 11: ("silence_ms", number),
+        12: ("rtt_ns", number), 13: ("epoch", number),
+        14: ("drained", lambda _: True)}
 SEGMENT = {**NAME, 3: ("id", number), 4: ("active", lambda _: True),
            5: ("circuits", [{1: ("port", number), 2: ("dir", number),
                              3: ("peer", number), 4: ("peer_port", number)}]),
@@ -296,7 +306,9 @@ class Netlink:
                                           SEGMENT_GET)]
         for found in objects:
             for one in found:
-                one.pop("stats", None)
+                for name in ("stats", "state", "silence_ms", "rtt_ns",
+                             "epoch", "drained"):
+                    one.pop(name, None)
         return objects
 
 
@@ -405,7 +417,12 @@ class Node:
                                 u8(5, direction))
 
     def stats(self, port, direction):
-        return self.lane(port, direction)["stats"]
+        stats = self.lane(port, direction)["stats"]
+        return {name: stats[name] for name in LANE_STATS.values()}
+
+    def acks(self, port, direction):
+        stats = self.lane(port, direction)["stats"]
+        return {name: stats[name] for name in ACK_STATS.values()}
 
     def dev_stats(self):
         return self.netlink.get(DEV_GET, dev())["stats"]
@@ -418,11 +435,13 @@ class Lab:
 
     SWITCH = "ksw"
 
-    def __init__(self, nodes, ports, rate=None, mtu=1500, burst="128k"):
+    def __init__(self, nodes, ports, rate=None, mtu=1500, burst="128k",
+                 queues=1):
         self.nodes = [Node(i, ports) for i in range(nodes)]
         self.rate = rate
         self.burst = burst
         self.mtu = mtu
+        self.queues = queues
 
     def __enter__(self):
         try:
@@ -438,10 +457,10 @@ class Lab:
     def up(self):
         run("modprobe", "-a", "lace", "veth")
         names = [self.SWITCH] + [n.netns for n in self.nodes]
-        pairs = ["link add p%d netns %s address %s mtu %d type veth peer name "
-                 "s%dp%d netns %s mtu %d" % (
-                     p, n.netns, n.mac(p), self.mtu, n.id, p, self.SWITCH,
-                     self.mtu) for n in self.nodes for p in range(n.ports)]
+        pairs = ["link add p%d netns %s address %s mtu %d numtxqueues %d "
+                 "numrxqueues %d type veth peer name s%dp%d netns %s mtu %d"
+                 % (p, n.netns, n.mac(p), self.mtu, self.queues, self.queues,
+                    n.id, p, self.SWITCH, self.mtu) for n in self.nodes for p in range(n.ports)]
         run("ip", "-batch", "-", commands="\n".join(
             ["netns add " + n for n in names]))
         run("sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1",

@@ -21,6 +21,9 @@
 #define LACE_MAX_PREFIXES 1024	/* of one node */
 #define LACE_MAX_ROUTES 4096	/* of one segment, at one node */
 #define LACE_MAX_REORDER_USECS 1000000
+#define LACE_MIN_ACK_MSECS 10	/* interval of the lane protocol, or 0 */
+#define LACE_MAX_ACK_MSECS 60000
+#define LACE_DEFAULT_ACK_MSECS 100
 #define LACE_DEFAULT_REORDER_USECS 50000
 
 /* Commands.  GET answers one object, or all of them as a dump.  A dump takes
@@ -69,6 +72,11 @@ enum lace_attr_dev {
 					 * waits for those before it; 0: none
 					 * does
 					 */
+	LACE_A_DEV_ACK_MSECS,	/* u32, interval of the lane protocol; 0: off */
+	LACE_A_DEV_ACK_KEY,	/* 0 or 16 bytes, set only: key of the lane
+				 * protocol; of no bytes: none
+				 */
+	LACE_A_DEV_ACK_KEYED,	/* flag, get only: there is a key */
 	__LACE_A_DEV_MAX
 };
 #define LACE_A_DEV_MAX (__LACE_A_DEV_MAX - 1)
@@ -165,13 +173,20 @@ enum lace_attr_lane {
 	LACE_A_LANE_PEER,	/* u16, node at the far end */
 	LACE_A_LANE_PEER_PORT,	/* u8, its port */
 	LACE_A_LANE_STATS,	/* nest of LACE_A_LANESTAT_* */
+	LACE_A_LANE_PAD,
+	LACE_A_LANE_STATE,	/* u8, enum lace_lane_state */
+	LACE_A_LANE_SILENCE_MS,	/* u64, since there was word; absent: never */
+	LACE_A_LANE_RTT_NS,	/* u64, TX; absent if not known */
+	LACE_A_LANE_EPOCH,	/* u64, of the sender; absent if not known */
+	LACE_A_LANE_DRAINED,	/* flag, TX: nothing is under way */
 	__LACE_A_LANE_MAX
 };
 #define LACE_A_LANE_MAX (__LACE_A_LANE_MAX - 1)
 
 /* Counters of a lane, all u64.  Bytes are frame bytes as on the fibre less
  * preamble and FCS, headers of each segment of a GSO packet counted.  They
- * belong to the port and live as long as it is enslaved.
+ * belong to the port and live as long as it is enslaved.  Frames of the lane
+ * protocol are in none but those of their own, from LACE_A_LANESTAT_MARKS on.
  */
 enum lace_attr_lanestat {
 	LACE_A_LANESTAT_UNSPEC,
@@ -194,6 +209,19 @@ enum lace_attr_lanestat {
 					 */
 	LACE_A_LANESTAT_HOP_LIMIT,	/* RX: to be relayed, hop limit spent */
 	LACE_A_LANESTAT_MALFORMED,	/* RX: not a sound IP packet */
+	LACE_A_LANESTAT_DELIVERED,	/* TX: packets that arrived */
+	LACE_A_LANESTAT_DELIVERED_BYTES,
+	LACE_A_LANESTAT_LOST,	/* TX: packets that did not */
+	LACE_A_LANESTAT_LOST_BYTES,
+	LACE_A_LANESTAT_MARKS,	/* TX: marks sent; RX: accepted */
+	LACE_A_LANESTAT_ACKS,	/* TX: answers to them accepted; RX: sent */
+	LACE_A_LANESTAT_REFUSED,	/* RX: lane protocol, not sound or not
+					 * from or for whom the plan says
+					 */
+	LACE_A_LANESTAT_FORGED,	/* RX: lane protocol, tag wrong or missing */
+	LACE_A_LANESTAT_REPLAYED,	/* RX: lane protocol, of an epoch gone
+					 * by, twice, or answers nothing
+					 */
 	__LACE_A_LANESTAT_MAX
 };
 #define LACE_A_LANESTAT_MAX (__LACE_A_LANESTAT_MAX - 1)
