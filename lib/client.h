@@ -34,6 +34,8 @@ struct lace_rt_device {
 	int64_t segment;		/* active one, or LACE_RT_NONE */
 	uint32_t steer_prog_id;		/* 0: built-in policy */
 	int64_t reorder_us;		/* or LACE_RT_NONE: it cannot */
+	int64_t ack_ms;			/* or LACE_RT_NONE: it cannot */
+	bool ack_keyed;
 	unsigned int nr_ports;
 	struct lace_rt_port ports[LACE_MAX_PORTS];	/* by number */
 	uint64_t stats[LACE_A_DEVSTAT_MAX + 1];		/* by attribute */
@@ -61,6 +63,11 @@ struct lace_rt_lane {
 	uint32_t port_ifindex;		/* 0: the port has gone */
 	int32_t peer;			/* or LACE_RT_NONE */
 	uint8_t peer_port;
+	uint8_t state;			/* enum lace_lane_state */
+	bool drained;			/* TX: nothing is under way */
+	int64_t silence_ms;		/* since word came, or LACE_RT_NONE */
+	int64_t rtt_ns;			/* or LACE_RT_NONE */
+	uint64_t epoch;			/* of the sender; 0: not known */
 	uint64_t stats[LACE_A_LANESTAT_MAX + 1];	/* by attribute */
 };
 
@@ -136,6 +143,13 @@ int lace_client_set_steer(struct lace_client *client, const char *ifname,
 /* Longest time that a TCP segment waits for those before it; 0: none does. */
 int lace_client_set_reorder(struct lace_client *client, const char *ifname,
 			    uint32_t us, struct lace_error *err);
+/* Interval of the lane protocol in milliseconds, 10 to 60000; 0: off. */
+int lace_client_set_ack(struct lace_client *client, const char *ifname,
+			uint32_t msecs, struct lace_error *err);
+/* key: of LACE_RT_KEY_SIZE bytes, or NULL for none. */
+#define LACE_RT_KEY_SIZE 16
+int lace_client_set_key(struct lace_client *client, const char *ifname,
+			const uint8_t *key, struct lace_error *err);
 /* port: name of the enslaved device. */
 int lace_client_set_port(struct lace_client *client, const char *port,
 			 uint8_t number, struct lace_error *err);

@@ -28,6 +28,8 @@ static const char *const dev_names[] = {
 	[LACE_A_DEV_IFNAME] = "IFNAME",
 	[LACE_A_DEV_NODE] = "NODE",
 	[LACE_A_DEV_STEER_FD] = "STEER_FD",
+	[LACE_A_DEV_ACK_MSECS] = "ACK_MSECS",
+	[LACE_A_DEV_ACK_KEY] = "ACK_KEY",
 };
 
 static const char *const port_names[] = {

@@ -84,6 +84,8 @@ static struct nla_policy dev_policy[LACE_A_DEV_MAX + 1] = {
 	[LACE_A_DEV_STEER_PROG_ID] = { .type = NLA_U32 },
 	[LACE_A_DEV_PORT] = { .type = NLA_NESTED },
 	[LACE_A_DEV_STATS] = { .type = NLA_NESTED },
+	[LACE_A_DEV_ACK_MSECS] = { .type = NLA_U32 },
+	[LACE_A_DEV_ACK_KEYED] = { .type = NLA_FLAG },
 	[LACE_A_DEV_REORDER_USECS] = { .type = NLA_U32 },
 };
 
@@ -116,6 +118,7 @@ int lace_parse_device(const struct nlmsghdr *message,
 	device->node = LACE_RT_NONE;
 	device->segment = LACE_RT_NONE;
 	device->reorder_us = LACE_RT_NONE;
+	device->ack_ms = LACE_RT_NONE;
 	if (parse(message, attrs, LACE_A_DEV_MAX, dev_policy, "device", err))
 		return -EBADMSG;
 	if (!attrs[LACE_A_DEV_IFINDEX] || !attrs[LACE_A_DEV_IFNAME])
@@ -132,6 +135,9 @@ int lace_parse_device(const struct nlmsghdr *message,
 	if (attrs[LACE_A_DEV_REORDER_USECS])
 		device->reorder_us =
 			nla_get_u32(attrs[LACE_A_DEV_REORDER_USECS]);
+	if (attrs[LACE_A_DEV_ACK_MSECS])
+		device->ack_ms = nla_get_u32(attrs[LACE_A_DEV_ACK_MSECS]);
+	device->ack_keyed = attrs[LACE_A_DEV_ACK_KEYED];
 	if (attrs[LACE_A_DEV_STATS])
 		get_stats(attrs[LACE_A_DEV_STATS], device->stats,
 			  LACE_A_DEVSTAT_MAX);
@@ -251,7 +257,28 @@ static struct nla_policy lane_policy[LACE_A_LANE_MAX + 1] = {
 	[LACE_A_LANE_PEER] = { .type = NLA_U16 },
 	[LACE_A_LANE_PEER_PORT] = { .type = NLA_U8 },
 	[LACE_A_LANE_STATS] = { .type = NLA_NESTED },
+	[LACE_A_LANE_STATE] = { .type = NLA_U8 },
+	[LACE_A_LANE_SILENCE_MS] = { .type = NLA_U64 },
+	[LACE_A_LANE_RTT_NS] = { .type = NLA_U64 },
+	[LACE_A_LANE_EPOCH] = { .type = NLA_U64 },
+	[LACE_A_LANE_DRAINED] = { .type = NLA_FLAG },
 };
+
+static int64_t u64_or_none(struct nlattr *attr)
+{
+	return attr ? (int64_t)nla_get_u64(attr) : LACE_RT_NONE;
+}
+
+static void get_word(struct nlattr **attrs, struct lace_rt_lane *lane)
+{
+	if (attrs[LACE_A_LANE_STATE])
+		lane->state = nla_get_u8(attrs[LACE_A_LANE_STATE]);
+	lane->silence_ms = u64_or_none(attrs[LACE_A_LANE_SILENCE_MS]);
+	lane->rtt_ns = u64_or_none(attrs[LACE_A_LANE_RTT_NS]);
+	if (attrs[LACE_A_LANE_EPOCH])
+		lane->epoch = nla_get_u64(attrs[LACE_A_LANE_EPOCH]);
+	lane->drained = attrs[LACE_A_LANE_DRAINED];
+}
 
 int lace_parse_lane(const struct nlmsghdr *message, struct lace_rt_lane *lane,
 		    struct lace_error *err)
@@ -277,6 +304,7 @@ int lace_parse_lane(const struct nlmsghdr *message, struct lace_rt_lane *lane,
 		lane->peer = nla_get_u16(attrs[LACE_A_LANE_PEER]);
 		lane->peer_port = nla_get_u8(attrs[LACE_A_LANE_PEER_PORT]);
 	}
+	get_word(attrs, lane);
 	if (attrs[LACE_A_LANE_STATS])
 		get_stats(attrs[LACE_A_LANE_STATS], lane->stats,
 			  LACE_A_LANESTAT_MAX);

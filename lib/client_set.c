@@ -102,6 +102,56 @@ nla_put_failure:
 }
 
 /**
+ * lace_client_set_ack() - how often the lane protocol asks for word
+ * @client: the client
+ * @ifname: the lace device
+ * @msecs: interval in milliseconds, 10 to 60000; 0 turns the protocol off
+ * @err: filled on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int lace_client_set_ack(struct lace_client *client, const char *ifname,
+			uint32_t msecs, struct lace_error *err)
+{
+	struct nl_msg *msg;
+
+	msg = lace_client_message(client, LACE_CMD_DEV_SET, ifname, SMALL, err);
+	if (!msg)
+		return -ENODEV;
+	NLA_PUT_U32(msg, LACE_A_DEV_ACK_MSECS, msecs);
+	return change(client, msg, err);
+
+nla_put_failure:
+	return no_room(msg, err);
+}
+
+/**
+ * lace_client_set_key() - give the lane protocol a key
+ * @client: the client
+ * @ifname: the lace device
+ * @key: LACE_RT_KEY_SIZE bytes, the same on all nodes; NULL for no key
+ * @err: filled on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int lace_client_set_key(struct lace_client *client, const char *ifname,
+			const uint8_t *key, struct lace_error *err)
+{
+	struct nl_msg *msg;
+
+	msg = lace_client_message(client, LACE_CMD_DEV_SET, ifname,
+				  NLA_HDRLEN + LACE_RT_KEY_SIZE, err);
+	if (!msg)
+		return -ENODEV;
+	NLA_PUT(msg, LACE_A_DEV_ACK_KEY, key ? LACE_RT_KEY_SIZE : 0,
+		key ? key : (const uint8_t *)"");
+	return change(client, msg, err);
+
+nla_put_failure:
+	return no_room(msg, err);
+}
+
+/**
  * lace_client_set_port() - give a port its number
  * @client: the client
  * @port: name of the enslaved device

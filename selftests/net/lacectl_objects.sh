@@ -76,7 +76,7 @@ without_module() {
 }
 
 modprobe -r lace 2>/dev/null
-ktap_plan 59
+ktap_plan 68
 
 ktap_check "the module is not loaded" without_module
 modprobe lace && modprobe veth
@@ -96,6 +96,13 @@ ktap_check "device show" json '.[0] | .ifname == "lace0" and .node == 0 and
 ktap_check "device set reorder" on device set lace0 reorder 20ms
 ktap_check "device show reorder" json '.[0].reorder_us == 20000 and
 	.[0].stats.reorder_held == 0' device
+ktap_check "device set ack" on device set lace0 ack 20ms
+ktap_check "device show ack" json '.[0].ack_ms == 20 and (.[0].ack_keyed | not)' \
+	device
+echo 000102030405060708090a0b0c0d0eFF >"$work/key"
+ktap_check "device set key" on device set lace0 key "$work/key"
+ktap_check "there is a key" json '.[0].ack_keyed' device
+ktap_check "device set key none" on device set lace0 key none
 ktap_check "port set" on port set v0 number 5
 ktap_check "port show" json '.[0] | .dev == "lace0" and .ifname == "v0" and
 	.number == 5' port show dev lace0
@@ -127,9 +134,14 @@ ktap_check "it is active" json '.[0].active' segment show dev lace0 id 7
 ktap_check "the device says so" json '.[0].segment == 7' device show
 ktap_check "lane show" json '[.[] | [.port, .ifname, .dir, .peer, .peer_port]]
 	== [[5, "v0", "tx", 1, 0], [5, "v0", "rx", 2, 0]]' lane show dev lace0
-ktap_check "counters of a lane" json '.[0].stats | keys == ["bytes", "dropped",
-	"hop_limit", "malformed", "misaddressed", "packets", "relay_bytes",
-	"relay_packets", "spoofed", "unexpected"]' lane
+ktap_check "counters of a lane" json '.[0].stats | keys == ["acks", "bytes",
+	"delivered", "delivered_bytes", "dropped", "forged", "hop_limit", "lost",
+	"lost_bytes", "malformed", "marks", "misaddressed", "packets", "refused",
+	"relay_bytes", "relay_packets", "replayed", "spoofed", "unexpected"]' lane
+ktap_check "the lane protocol of a lane" json '.[0] | .state == "unverified" and
+	.silence_ms == null and .rtt_ns == null and (.drained | not)' lane
+ktap_check "its state as text" sh -c \
+	"lacectl -n $ns lane | grep -q 'tx to node 1 port 0 unverified$'"
 ktap_check "counters as text" sh -c \
 	"lacectl -n $ns -s lane | grep -q 'packets 0 bytes 0'"
 ktap_check "-p indents" sh -c "lacectl -n $ns -p device | grep -q '^        \"ifname\"'"
@@ -186,10 +198,17 @@ ktap_check "a negative number" refused 2 \
 	'node "-1" is not a number' device set lace0 node -1
 ktap_check "a number with a tail" refused 2 'node "1x"' device set lace0 node 1x
 ktap_check "a port too large" refused 2 'number "32"' port set v0 number 32
-ktap_check "no number" refused 2 '"node NUMBER" or "reorder TIME" is missing' \
+ktap_check "no setting" refused 2 \
+	'"node NUMBER", "reorder TIME", "ack TIME" or "key FILE" is missing' \
 	device set lace0
 ktap_check "too long a time" refused 2 "reorder 2s: not from 1 us to 1 s" \
 	device set lace0 reorder 2s
+ktap_check "too short a time" refused 2 "ack 9ms: not from 10 ms to 60 s" \
+	device set lace0 ack 9ms
+echo 000102030405060708090a0b0c0d0e0f1 >"$work/long"
+ktap_check "a key too long" refused 2 \
+	"$work/long: not a key of 32 hexadecimal digits" \
+	device set lace0 key "$work/long"
 ktap_check "no device" refused 2 '"dev DEVICE" is missing' node del id 1
 ktap_check "no id" refused 2 '"id NUMBER" is missing' segment del dev lace0
 ktap_check "one word too many" refused 2 '"extra" is one word too many' \

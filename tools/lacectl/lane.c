@@ -23,11 +23,31 @@ static const char *const stat_names[LACE_A_LANESTAT_MAX + 1] = {
 	[LACE_A_LANESTAT_SPOOFED] = "spoofed",
 	[LACE_A_LANESTAT_HOP_LIMIT] = "hop_limit",
 	[LACE_A_LANESTAT_MALFORMED] = "malformed",
+	[LACE_A_LANESTAT_DELIVERED] = "delivered",
+	[LACE_A_LANESTAT_DELIVERED_BYTES] = "delivered_bytes",
+	[LACE_A_LANESTAT_LOST] = "lost",
+	[LACE_A_LANESTAT_LOST_BYTES] = "lost_bytes",
+	[LACE_A_LANESTAT_MARKS] = "marks",
+	[LACE_A_LANESTAT_ACKS] = "acks",
+	[LACE_A_LANESTAT_REFUSED] = "refused",
+	[LACE_A_LANESTAT_FORGED] = "forged",
+	[LACE_A_LANESTAT_REPLAYED] = "replayed",
 };
 
 static const char *dir_name(uint8_t dir)
 {
 	return dir == LACE_DIR_TX ? "tx" : "rx";
+}
+
+static const char *state_name(uint8_t state)
+{
+	static const char *const names[] = {
+		[LACE_LANE_STATE_UNVERIFIED] = "unverified",
+		[LACE_LANE_STATE_UP] = "up",
+		[LACE_LANE_STATE_DARK] = "dark",
+	};
+
+	return state < sizeof(names) / sizeof(*names) ? names[state] : "?";
 }
 
 /* Name of the port's interface; "" once that has gone. */
@@ -44,15 +64,34 @@ json_t *json_lane(const struct lace_rt_lane *lane)
 	char name[IFNAMSIZ];
 
 	port_name(lane, name);
-	return json_pack("{s:s, s:i, s:o, s:s, s:o, s:o, s:o}",
+	return json_pack("{s:s, s:i, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:b, s:o, s:o}",
 			 "dev", lane->ifname, "port", lane->port,
 			 "ifname", name[0] ? json_string(name) : json_null(),
 			 "dir", dir_name(lane->dir),
 			 "peer", json_or_null(lane->peer),
 			 "peer_port", lane->peer < 0 ? json_null() :
 				json_integer(lane->peer_port),
+			 "state", state_name(lane->state),
+			 "silence_ms", json_or_null(lane->silence_ms),
+			 "rtt_ns", json_or_null(lane->rtt_ns),
+			 "drained", lane->drained,
+			 "epoch", lane->epoch ? json_integer(lane->epoch) :
+				json_null(),
 			 "stats", json_stats(stat_names, lane->stats,
 					     LACE_A_LANESTAT_MAX));
+}
+
+/* What the lane protocol knows besides counts. */
+static void print_word(const struct lace_rt_lane *lane)
+{
+	if (lane->silence_ms == LACE_RT_NONE)
+		return;
+	printf("    heard %.3fs ago", lane->silence_ms / 1e3);
+	if (lane->rtt_ns != LACE_RT_NONE)
+		printf(" rtt %.3fms", lane->rtt_ns / 1e6);
+	if (lane->dir == LACE_DIR_TX)
+		printf(lane->drained ? " drained" : " not drained");
+	putchar('\n');
 }
 
 void print_lane(const struct lacectl *ctl, const struct lace_rt_lane *lane)
@@ -65,11 +104,13 @@ void print_lane(const struct lacectl *ctl, const struct lace_rt_lane *lane)
 	if (lane->peer < 0)
 		printf(" no circuit\n");
 	else
-		printf(" %s node %d port %u\n",
+		printf(" %s node %d port %u %s\n",
 		       lane->dir == LACE_DIR_TX ? "to" : "from", lane->peer,
-		       lane->peer_port);
-	if (ctl->stats)
-		print_stats(stat_names, lane->stats, LACE_A_LANESTAT_MAX);
+		       lane->peer_port, state_name(lane->state));
+	if (!ctl->stats)
+		return;
+	print_word(lane);
+	print_stats(stat_names, lane->stats, LACE_A_LANESTAT_MAX);
 }
 
 static int lane_show(const struct lacectl *ctl, int argc, char **argv,
