@@ -92,36 +92,72 @@ static void ask_kinds(struct maker *m)
 			m->alone[m->interval.kinds[i]];
 }
 
-/*
- * One interval, from what costs least to prove: bits of each op, each op alone,
- * all of them.  Returns 1 if longer ones from the same start follow.
+enum asked {
+	ASKED_FAILS = -1,
+	ASKED_ON,		/* go on to longer intervals */
+	ASKED_DONE,		/* which follow */
+	ASKED_TOO_MUCH,		/* for what is known of this one */
+};
+
+/* One interval, from what costs least to prove: bits of each op, each op alone,
+ * all of them.
  */
-static int ask_interval(struct maker *m, unsigned int first, unsigned int last,
-			double begin, double fluid, double alone)
+static enum asked ask_interval(struct maker *m, unsigned int first,
+			       unsigned int last, double begin, double fluid,
+			       double alone)
 {
 	double total = m->certificate->potentials[last + 1];
 	double afresh = total + m->planner.cluster->reconfig_s;
 	struct lace_content *content;
 
 	if (begin + fluid >= afresh)
-		return 1;
+		return ASKED_DONE;
+	if (begin + alone >= afresh) {
+		ask_kinds(m);
+		return ASKED_DONE;
+	}
 	if (begin + fluid >= total)
-		return 0;
+		return ASKED_ON;
 	if (begin + alone >= total) {
 		ask_kinds(m);
-		return begin + alone >= afresh;
+		return ASKED_ON;
 	}
 	content = find_content(m, first, last);
 	if (!content)
-		return -1;
+		return ASKED_FAILS;
 	if (begin + content->bound * (1 + 1e-12) >= afresh) {
 		ask(content, begin, afresh);
-		return 1;
+		return ASKED_DONE;
 	}
 	if (!(begin + content->bound * (1 + 1e-12) >= total))
-		return fail_bound(m, first, last);
+		return ASKED_TOO_MUCH;
 	ask(content, begin, total);
-	return 0;
+	return ASKED_ON;
+}
+
+/*
+ * Bounds that are worked out need not be superadditive: what is asked of a long
+ * interval may only follow from a shorter one, for which less was asked so far.
+ */
+static int ask_shorter(struct maker *m, unsigned int first, unsigned int last,
+		       double begin)
+{
+	lace_interval_clear(&m->interval);
+	for (unsigned int o = first; o < last; o++) {
+		double afresh = m->certificate->potentials[o + 1] +
+				m->planner.cluster->reconfig_s;
+		struct lace_content *content;
+
+		lace_interval_add(&m->interval, o);
+		content = find_content(m, first, o);
+		if (!content)
+			return -1;
+		if (begin + content->bound * (1 + 1e-12) >= afresh) {
+			ask(content, begin, afresh);
+			return 0;
+		}
+	}
+	return fail_bound(m, first, last);
 }
 
 static int ask_from(struct maker *m, unsigned int first)
@@ -130,19 +166,21 @@ static int ask_from(struct maker *m, unsigned int first)
 	double begin = first ? m->certificate->potentials[first] +
 			       m->planner.cluster->reconfig_s : 0;
 	double fluid = 0, alone = 0;
-	int done = 0;
+	enum asked asked = ASKED_ON;
 
 	lace_interval_clear(&m->interval);
-	for (unsigned int o = first; !done && o < demand->nr_ops; o++) {
+	for (unsigned int o = first; !asked && o < demand->nr_ops; o++) {
 		unsigned int kind = m->planner.op_kind[o];
 		double repeat = (double)demand->ops[o].repeat;
 
 		lace_interval_add(&m->interval, o);
 		fluid += repeat * m->low[kind];
 		alone += repeat * bound_alone(m, kind);
-		done = ask_interval(m, first, o, begin, fluid, alone);
+		asked = ask_interval(m, first, o, begin, fluid, alone);
+		if (asked == ASKED_TOO_MUCH)
+			return ask_shorter(m, first, o, begin);
 	}
-	return done < 0 ? -1 : 0;
+	return asked == ASKED_FAILS ? -1 : 0;
 }
 
 /* ---- proofs ---- */
