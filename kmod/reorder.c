@@ -399,12 +399,13 @@ static void make_room(struct bucket *bucket)
 	}
 }
 
-/* The flow of a packet, with its bucket locked; NULL if it has none. */
+/* The flow of a packet; NULL if it has none. */
 static struct flow *get_flow(struct bucket *bucket, const struct view *view)
 {
 	struct flow *flow;
 
-	spin_lock(&bucket->lock);
+	lockdep_assert_held(&bucket->lock);
+
 	flow = find_flow(bucket, &view->key);
 	if (flow || view->finish)
 		return flow;
@@ -437,6 +438,7 @@ bool lace_reorder_receive(struct lace_device *lace, struct sk_buff *skb,
 
 	limits = limits_of(reorder);
 	bucket = find_bucket(reorder, &view.key);
+	spin_lock(&bucket->lock);
 	flow = get_flow(bucket, &view);
 	if (!flow) {
 		spin_unlock(&bucket->lock);
