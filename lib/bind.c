@@ -5,7 +5,8 @@
  * Lanes of a pool are alike, so a circuit of a link may take any lane of its
  * two pools: circuits of the previous configuration stay while the count lasts,
  * the others take the first lanes that are free.  That keeps as many circuits
- * as any binding could of those links (bind_links.c chooses them).  Planes are coloured instead (bind_planes.c).
+ * as any binding could of those links, which bind_links.c chooses.  Planes are
+ * coloured instead (bind_planes.c).
  */
 #include "bind.h"
 
