@@ -148,10 +148,12 @@ static void bound_all(struct segmenter *s, struct way *way)
 static void try_partition(struct segmenter *s, const unsigned int *from,
 			  const unsigned int *memo_of)
 {
-	double cost = -s->reconfig;
+	double cost = 0;
 
+	/* Nothing is taken away: the search has to come to the same sum. */
 	for (unsigned int end = s->nr_ops; end; end = from[end])
-		cost += s->reconfig + lace_memos_cost(&s->memos, memo_of[end]);
+		cost += (from[end] ? s->reconfig : 0) +
+			lace_memos_cost(&s->memos, memo_of[end]);
 	if (!(cost < s->cost))
 		return;
 	s->cost = cost;
