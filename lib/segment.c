@@ -18,7 +18,7 @@
 
 /* Steps of searches after which the best partition so far has to do. */
 #define WORK_BUDGET 2e8
-#define RELAY_BUDGET 2e8	/* where bounds are too loose to rule much out */
+#define RELAY_BUDGET 1e7	/* where bounds are too loose to rule much out */
 #define MANY_STARTS 24		/* bounds are brought closer to drop some */
 
 /* Ways to go: values of first ops, or (backward) of last ones. */
