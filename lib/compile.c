@@ -92,6 +92,22 @@ int lace_compile_fixed(struct lace_planner *planner, const uint16_t *count,
 	return lace_compile_assemble(planner, &partition, plan, err);
 }
 
+int lace_compile_bound(const struct lace_cluster *cluster,
+		       const struct lace_demand *demand, bool duplex,
+		       double *bound, struct lace_error *err)
+{
+	struct lace_planner planner;
+	int ret = 0;
+
+	if (lace_planner_create(cluster, demand, duplex, &planner, err))
+		return -1;
+	*bound = lace_segment_bound(&planner, NULL);
+	if (planner.oom)
+		ret = lace_no_memory(err);
+	lace_planner_free(&planner);
+	return ret;
+}
+
 /* ---- schedulers ---- */
 
 /* A duplex plan is a lane plan: the better of the two. */
@@ -103,20 +119,23 @@ static int lanes_or_duplex(const struct lace_cluster *cluster,
 	struct lace_plan duplex = { 0 };
 	struct lace_error ignored;
 	int ret = lace_compile_split(cluster, demand, false, split, plan, err);
+	double bound = plan->bound_s;
 
-	if (!ret && plan->cct_s <= plan->bound_s * (1 + 1e-12))
+	if (!ret && plan->cct_s <= bound * (1 + 1e-12))
 		return 0;
 	if (lace_compile_split(cluster, demand, true, split, &duplex, &ignored))
 		return ret;
-	if (ret || duplex.cct_s < plan->cct_s) {
-		double bound = ret ? 0 : plan->bound_s;
-
-		lace_plan_free(plan);
-		*plan = duplex;
-		plan->bound_s = bound;
+	if (!ret && duplex.cct_s >= plan->cct_s) {
+		lace_plan_free(&duplex);
 		return 0;
 	}
-	lace_plan_free(&duplex);
+	if (ret && lace_compile_bound(cluster, demand, false, &bound, err)) {
+		lace_plan_free(&duplex);
+		return -1;
+	}
+	lace_plan_free(plan);
+	*plan = duplex;
+	plan->bound_s = bound;
 	return 0;
 }
 

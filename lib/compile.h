@@ -15,6 +15,11 @@ int lace_compile_split(const struct lace_cluster *cluster,
 		       enum lace_split split, struct lace_plan *plan,
 		       struct lace_error *err);
 
+/* Seconds that no plan of lanes, or of duplex pairs, beats. */
+int lace_compile_bound(const struct lace_cluster *cluster,
+		       const struct lace_demand *demand, bool duplex,
+		       double *bound, struct lace_error *err);
+
 /* One configuration for all ops; LACE_ERR_ANSWER if demand has no path. */
 int lace_compile_fixed(struct lace_planner *planner, const uint16_t *count,
 		       struct lace_plan *plan, struct lace_error *err);

@@ -126,14 +126,11 @@ static int improve(struct keeper *k, bool duplex)
 static int find_bound(struct keeper *k, bool duplex)
 {
 	struct lace_cluster free_of_charge = *k->cluster;
-	struct lace_planner planner;
 
 	free_of_charge.reconfig_s = 0;
-	if (lace_planner_create(&free_of_charge, k->demand, duplex, &planner,
-				k->err))
+	if (lace_compile_bound(&free_of_charge, k->demand, duplex,
+			       &k->best->bound_s, k->err))
 		return -1;
-	k->best->bound_s = lace_segment_bound(&planner, NULL);
-	lace_planner_free(&planner);
 	if (k->best->bound_s > k->best->cct_s)
 		k->best->bound_s = k->best->cct_s;
 	return 0;

@@ -113,7 +113,6 @@ int lace_compile_topoopt(const struct lace_cluster *cluster,
 			 const struct lace_demand *demand,
 			 struct lace_plan *plan, struct lace_error *err)
 {
-	struct lace_planner lanes;
 	struct greedy g = { 0 };
 	int ret = -1;
 
@@ -137,12 +136,9 @@ int lace_compile_topoopt(const struct lace_cluster *cluster,
 	free(g.count);
 	lace_planner_free(&g.planner);
 	if (!ret)
-		ret = lace_planner_create(cluster, demand, false, &lanes, err);
-	if (ret) {
+		ret = lace_compile_bound(cluster, demand, false, &plan->bound_s,
+					 err);
+	if (ret)
 		lace_plan_free(plan);
-		return -1;
-	}
-	plan->bound_s = lace_segment_bound(&lanes, NULL);
-	lace_planner_free(&lanes);
-	return 0;
+	return ret;
 }
