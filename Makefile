@@ -58,8 +58,10 @@ pkg_libs = $(eval pkg_libs := $(shell $(PKG_CONFIG) --libs $(packages)))$(pkg_li
 
 warnings := -Wall -Wextra -Werror
 includes = -Iinclude -Iinclude/uapi -Ilib -I$(G)
+# A plan has the same bytes on every machine, one with fused multiply-add too.
+arithmetic := -ffp-contract=off
 all_cflags = -std=gnu11 $(warnings) -D_GNU_SOURCE -DLACE_VERSION='"$(VERSION)"' \
-	$(includes) $(pkg_cflags) $(san_flags) $(CFLAGS)
+	$(includes) $(pkg_cflags) $(san_flags) $(CFLAGS) $(arithmetic)
 all_ldflags = $(san_flags) -Wl,--as-needed $(LDFLAGS)
 all_libs = $(pkg_libs) -lm -lpthread
 
