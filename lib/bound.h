@@ -28,10 +28,15 @@ struct lace_crossing {
 	unsigned int *component;	/* of each node */
 	unsigned int *away, *back;	/* hops to the nearest lane left over */
 	unsigned int spare;		/* lanes left over, all in all */
+	unsigned int abreast;		/* of them, at most, in one pair */
 	bool *busy;			/* circuits of a var count as hops */
 	unsigned int *depth, *seen;
 	unsigned int *queue, nr_queue, *later, nr_later;
 	double *room, *load;		/* of each component */
+	double whole;			/* crossings of messages, priced */
+	double least;			/* time of the smallest message */
+	double at_spare;		/* messages to or from nodes with lanes left */
+	double *data;			/* time of each var in the op */
 };
 
 /* The prices of lanes left over that are tried; ends with LACE_NONE. */

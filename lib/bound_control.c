@@ -13,7 +13,8 @@
 
 #define POINTS 2048
 
-const unsigned int lace_crossing_prices[] = { 0, 1, 3, 7, 31, LACE_NONE };
+const unsigned int lace_crossing_prices[] = { 0, 1, 3, 7, 15, 31, 63, 127,
+					       LACE_NONE };
 
 static double term_time(struct lace_crossing *x, unsigned int term, double time)
 {

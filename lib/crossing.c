@@ -22,6 +22,9 @@
  */
 #define BUSY (0.5 * (1 - 1e-9))
 
+#define ROUNDING 1e-11		/* of a number of messages, and of their times */
+#define HALVINGS 12
+
 static unsigned int tail(const struct lace_crossing *x, unsigned int var)
 {
 	return x->counts->vars[var].row[0];
@@ -81,6 +84,7 @@ bool lace_crossing_create(struct lace_planner *p,
 	x->seen = lace_planner_alloc(p, 4 * n + 1, sizeof(unsigned int));
 	x->room = lace_planner_alloc(p, n, sizeof(double));
 	x->load = lace_planner_alloc(p, n, sizeof(double));
+	x->data = lace_planner_alloc(p, x->counts->nr_vars, sizeof(double));
 	if (p->oom)
 		return false;
 	memset(x->first[0], 0xff, n * sizeof(unsigned int));
@@ -120,11 +124,17 @@ void lace_crossing_free(struct lace_crossing *x)
 	free(x->seen);
 	free(x->room);
 	free(x->load);
+	free(x->data);
 }
 
 static unsigned int left(const struct lace_crossing *x, unsigned int row)
 {
 	return x->counts->size[row] - x->counts->used[row];
+}
+
+static bool has_left(const struct lace_crossing *x, unsigned int node)
+{
+	return left(x, node) || left(x, x->n + node);
 }
 
 /*
@@ -229,8 +239,8 @@ static unsigned int crossings(struct lace_crossing *x, unsigned int src,
 	return limit;
 }
 
-/* Size of all control messages of the term times what they cross, of each
- * component; false if some message has no path.
+/* Control messages of the term times what they cross: their number (whole), and
+ * their size by component (load).  False if some message has no path.
  */
 static bool add_messages(struct lace_crossing *x, unsigned int term,
 			 unsigned int price)
@@ -238,11 +248,14 @@ static bool add_messages(struct lace_crossing *x, unsigned int term,
 	const struct lace_kind *k =
 		&x->planner->kinds[x->period->terms[term].kind];
 
+	x->whole = x->at_spare = 0;
+	x->least = INFINITY;
 	spread(x, 1, x->away);
 	spread(x, 0, x->back);
 	for (size_t i = 0; i < k->nr; i++) {
 		const struct lace_need *need = &k->needs[i];
 		const struct lace_between *p = &x->planner->pairs[need->pair];
+		double time = need->bits / x->rate;
 		unsigned int hops;
 
 		if (x->var[need->pair] != LACE_NONE)
@@ -250,7 +263,10 @@ static bool add_messages(struct lace_crossing *x, unsigned int term,
 		hops = crossings(x, p->src, p->dst, price);
 		if (hops == LACE_NONE)
 			return false;
-		x->load[x->component[p->src]] += hops * need->bits / x->rate;
+		x->load[x->component[p->src]] += hops * time;
+		x->whole += hops;
+		x->at_spare += has_left(x, p->src) || has_left(x, p->dst);
+		x->least = time < x->least ? time : x->least;
 	}
 	return true;
 }
@@ -274,6 +290,121 @@ static double time_by_component(struct lace_crossing *x, unsigned int term,
 	return time;
 }
 
+/* ---- messages are not split ---- */
+
+static double whole(double messages)
+{
+	double nr = floor(messages * (1 + ROUNDING) + ROUNDING);
+
+	return nr > 0 ? nr : 0;
+}
+
+/* Messages that a lane left over takes at most, where several may be abreast. */
+static double lane_takes(const struct lace_crossing *x, double time)
+{
+	double most = 0;
+
+	for (unsigned int m = 1; m <= x->abreast; m++) {
+		double nr = whole(m * time / x->least) / m;
+
+		most = nr > most ? nr : most;
+	}
+	return most;
+}
+
+/* Messages that the circuits of a var take beside data. */
+static double var_takes(const struct lace_crossing *x, unsigned int var,
+			double time)
+{
+	return whole((time * x->counts->count[var] - x->data[var]) / x->least);
+}
+
+/* Into (1) or out of (-1) the nodes with lanes left, or neither. */
+static int way_of(const struct lace_crossing *x, unsigned int var)
+{
+	return (int)has_left(x, head(x, var)) - (int)has_left(x, tail(x, var));
+}
+
+/*
+ * What circuits take, in busy crossings, where every message over a lane left
+ * over saves price of them.  Messages between two nodes without lanes left have
+ * to come to those with some, and go again, over circuits of data: where that is
+ * what limits them, lanes left over may join busy pairs in the meantime, each
+ * for what it takes and one more that the rounding held back.
+ */
+static double all_take(struct lace_crossing *x, double time, unsigned int price)
+{
+	double nr = 0, in = 0, out = 0, each = lane_takes(x, time);
+	double over = each * x->spare, pass;
+
+	for (unsigned int v = 0; v < x->counts->nr_vars; v++) {
+		int way = way_of(x, v);
+
+		if (x->busy[v])
+			nr += var_takes(x, v, time);
+		if (way > 0)
+			in += var_takes(x, v, time);
+		else if (way < 0)
+			out += var_takes(x, v, time);
+	}
+	x->planner->work += x->counts->nr_vars;
+	pass = x->at_spare + (in < out ? in : out);
+	if (pass >= over)
+		return nr + price * over;
+	return nr + price * pass + (each + 1) * (x->spare - pass / each);
+}
+
+/* The first time above this one at which anything takes a message more. */
+static double next_step(const struct lace_crossing *x, double time)
+{
+	double next = INFINITY, least = x->least;
+
+	for (unsigned int m = 1; m <= x->abreast; m++) {
+		double t = (whole(m * time / least) + 1) * least / m;
+
+		next = t < next ? t : next;
+	}
+	for (unsigned int v = 0; v < x->counts->nr_vars; v++) {
+		double t;
+
+		if (!x->busy[v] && !way_of(x, v))
+			continue;
+		t = ((var_takes(x, v, time) + 1) * least + x->data[v]) /
+		    x->counts->count[v];
+		next = t < next ? t : next;
+	}
+	return next * (1 - 2 * ROUNDING);
+}
+
+/*
+ * The least time, from this one on, at which circuits take whole messages
+ * enough.  A lane left over that joins a busy pair lets that take one more than
+ * it would take by itself; at a price above one that is paid for.
+ */
+static double time_for_whole(struct lace_crossing *x, double time,
+			     unsigned int price)
+{
+	double high = time, next;
+
+	if (price < 2 || time == INFINITY || x->whole <= 0 ||
+	    (x->spare && lane_takes(x, time) < 1) ||
+	    all_take(x, time, price) >= x->whole)
+		return time;
+	do
+		high *= 2;
+	while (high < INFINITY && all_take(x, high, price) < x->whole);
+	for (unsigned int i = 0; i < HALVINGS; i++) {
+		double middle = (time + high) / 2;
+
+		if (all_take(x, middle, price) < x->whole)
+			time = middle;
+		else
+			high = middle;
+	}
+	next = next_step(x, time);
+	return next > time ? next : time;
+}
+
 /* Circuits that the op fills are busy, others free; lanes left over have a
  * price.
  */
@@ -285,9 +416,11 @@ static double time_at_price(struct lace_crossing *x, unsigned int term, double t
 
 	memset(x->load, 0, x->n * sizeof(*x->load));
 	memset(x->busy, false, c->nr_vars * sizeof(*x->busy));
+	memset(x->data, 0, c->nr_vars * sizeof(*x->data));
 	for (size_t i = c->first[term]; i < c->first[term + 1]; i++) {
 		const struct lace_counts_entry *e = &c->entries[i];
 
+		x->data[e->var] = e->time;
 		if (e->time < BUSY * time * c->count[e->var])
 			continue;
 		x->busy[e->var] = true;
@@ -298,26 +431,33 @@ static double time_at_price(struct lace_crossing *x, unsigned int term, double t
 		return INFINITY;
 	for (unsigned int i = 0; i < x->n; i++)
 		load += x->load[i];
-	return load > time * room ? load / room : time;
+	if (load > time * room)
+		time = load / room;
+	return time_for_whole(x, time, price);
 }
 
-/* Circuits that the lanes left over could make at most. */
-static unsigned int count_spare(const struct lace_crossing *x)
+/* Circuits that the lanes left over could make at most, in all and in a pair. */
+static void count_spare(struct lace_crossing *x)
 {
-	unsigned int tx = 0, rx = 0;
+	unsigned int sum[2] = { 0 }, most[2] = { 0 };
 
 	for (unsigned int i = 0; i < x->n; i++) {
-		tx += left(x, i);
-		rx += left(x, x->n + i);
+		for (unsigned int side = 0; side < 2; side++) {
+			unsigned int lanes = left(x, i + side * x->n);
+
+			sum[side] += lanes;
+			most[side] = lanes > most[side] ? lanes : most[side];
+		}
 	}
-	return tx < rx ? tx : rx;
+	x->spare = sum[0] < sum[1] ? sum[0] : sum[1];
+	x->abreast = most[0] < most[1] ? most[0] : most[1];
 }
 
 void lace_crossing_at(struct lace_crossing *x)
 {
 	const struct lace_counts *c = x->counts;
 
-	x->spare = count_spare(x);
+	count_spare(x);
 	memset(x->room, 0, x->n * sizeof(*x->room));
 	for (unsigned int v = 0; v < c->nr_vars; v++) {
 		unsigned int a = left(x, c->vars[v].row[0]);

@@ -167,12 +167,66 @@ static void test_together(void)
 	stop(&s);
 }
 
+/* What lace takes for a model under one configuration, over its bound. */
+static double model_ratio(unsigned int pp, unsigned int servers, double ratio)
+{
+	struct lace_generate spec = { .model = "llama3.1-405b", .pp = pp,
+				      .servers = servers, .microbatches = 2 };
+	struct lace_schedule schedule;
+	struct lace_cluster cluster;
+	struct lace_planner planner;
+	struct lace_demand demand;
+	struct lace_plan plan;
+	struct lace_error err;
+	double bound;
+
+	if (lace_generate(&spec, &schedule, &err) ||
+	    lace_cluster_make(servers, LANES, 4e11, LACE_WIRING_SINGLE, 2,
+			      &cluster, &err))
+		exit(1);
+	cluster.control_ratio = ratio;
+	if (lace_profile(&schedule, servers, &demand, &err) ||
+	    lace_compile(&cluster, &demand, "lace", &plan, &err) ||
+	    lace_planner_create(&cluster, &demand, false, &planner, &err))
+		exit(1);
+	/* The plan's own bound_s is never above its time. */
+	bound = lace_segment_bound(&planner, NULL);
+	ratio = plan.cct_s / bound;
+	lace_planner_free(&planner);
+	lace_plan_free(&plan);
+	lace_demand_free(&demand);
+	lace_cluster_free(&cluster);
+	lace_schedule_free(&schedule);
+	return ratio;
+}
+
+/*
+ * Rings of data and a pipeline: 14 lanes, 1 and 1.  The lanes that the ends of
+ * the pipeline have left take 3 messages each, not the 3.6 that fill them.
+ */
+static void test_messages(void)
+{
+	static const double ratios[] = { 0.01, 0.02, 0.03, 0.05 };
+	double least = INFINITY, ratio;
+
+	ratio = model_ratio(8, 128, 0.02);
+	tap_check(ratio < 1.01, "messages are whole: within %.3g %% of the bound",
+		  100 * (ratio - 1));
+	for (unsigned int i = 0; i < 4; i++) {
+		ratio = fmin(model_ratio(8, 64, ratios[i]),
+			     model_ratio(16, 64, ratios[i]));
+		least = fmin(least, ratio);
+	}
+	tap_check(least >= 1 - 1e-9, "no bound of a model is above its plan");
+}
+
 int main(void)
 {
-	tap_plan(NODES - 2 + 6);
+	tap_plan(NODES - 2 + 8);
 	test_ring();
 	test_fluid();
 	test_counts();
 	test_together();
+	test_messages();
 	return tap_end();
 }
