@@ -328,7 +328,7 @@ static bool is_bound(const struct lace_counts *c)
 static void descend(struct lace_counts *c)
 {
 	unsigned int k = c->nr_terms;
-	double *work = calloc(2 * (size_t)k, sizeof(*work));
+	double *work = calloc(2 * (size_t)k + 1, sizeof(*work));
 	double *shape = work, *time = work + k;
 
 	for (unsigned int start = 0; work && start < 2 && !is_bound(c);

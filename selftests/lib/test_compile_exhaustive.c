@@ -387,7 +387,7 @@ int main(int argc, char **argv)
 	nr = lace.feasible;
 	if (!judge_both(first, nr, true, &lace, &symmetric))
 		return 1;
-	printf("# %u more of 7 to %u ops, worst of all: lace %.6f, symmetric %.6f\n",
+	printf("# %u more of 7 to %d ops, worst of all: lace %.6f, symmetric %.6f\n",
 	       nr, MANY_OPS, lace.worst, symmetric.worst);
 	tap_check(nr < 4 * (lace.feasible - nr), "and those of many ops as well");
 	tap_check(!lace.wrong_answer && !symmetric.wrong_answer,

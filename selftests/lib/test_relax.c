@@ -124,7 +124,7 @@ static double circuits(double time, double target)
 
 static bool times_fit(const struct lace_counts *c, const double *time)
 {
-	double *left = calloc(c->nr_rows, sizeof(*left));
+	double *left = calloc((size_t)c->nr_rows + 1, sizeof(*left));
 	bool fit = true;
 
 	for (unsigned int r = 0; r < c->nr_rows; r++)
@@ -184,9 +184,9 @@ static void test_steps(void)
 	for (unsigned int lanes = 8; lanes <= 16; lanes++) {
 		for (unsigned int steps = 1; steps <= lanes; steps++) {
 			unsigned int more = lanes % steps;
-			double best = more / (lanes / steps + 1.) +
-				      (steps - more) /
-				      (double)(lanes / steps);
+			unsigned int each = lanes / steps;
+			double best = more / (each + 1.) +
+				      (double)(steps - more) / each;
 			struct lace_counts c;
 			struct lace_relax r;
 
