@@ -56,7 +56,7 @@ if not eval("(" + sys.argv[2] + ")"):
 END
 }
 
-ktap_plan 35
+ktap_plan 41
 
 # ---- the table ----
 
@@ -139,6 +139,10 @@ jq '.name = "a<b>&\"c\" ä"' $example/schedule.json >"$work/name.json"
 ktap_check "a name is escaped" sh -c \
 	"lacec sweep -c $example/cluster.json -s '$work/name.json' --plot '$work/e.svg' &&
 	 python3 '$here/svg.py' '$work/e.svg' lines=2 points=2 'title=a<b>&\"c\" ä'"
+jq '.name = "ä" * 130' $example/schedule.json >"$work/name.json"
+ktap_check "a long one is cut between letters" sh -c \
+	"lacec sweep -c $example/cluster.json -s '$work/name.json' --control 0,0.01 --plot '$work/e.svg' &&
+	 python3 '$here/svg.py' '$work/e.svg' lines=2 points=4"
 
 # ---- words ----
 
@@ -146,6 +150,16 @@ ktap_check "a bad value" says '--reconfig "x" is no time' \
 	lacec sweep $model --reconfig 1ms,x
 ktap_check "a value twice" says "--lanes has 4 twice" \
 	lacec sweep $model --lanes 4,8,4
+ktap_check "a value that no cluster file has" \
+	says '--control "1e300": at most 1000' lacec sweep $files --control 1e300
+ktap_check "a time that none has" says '--reconfig "2e9": at most 1e+09' \
+	lacec sweep $files --reconfig 2e9
+ktap_check "far more processes than points or files" sh -c \
+	"ulimit -n 64 && lacec sweep $files -j 2147483647 >'$work/j.csv'"
+ktap_check "no plan at all" status 1 lacec sweep $files --lanes 1 \
+	--control 0.02 --scheduler symmetric --plot "$work/e.svg"
+ktap_check "is said, and why" grep -q \
+	'^lacec: no point has a plan, the first because: op "' "$work/err"
 ktap_check "no such scheduler" says 'there is no scheduler "best"' \
 	lacec sweep $model --scheduler lace,best
 ktap_check "stages that do not fit" says "lacec: " \

@@ -8,6 +8,7 @@
 #include "sweep_plot.h"
 #include "units.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,7 @@ struct value_list {
 	struct sweep_values *values;
 	const char *what;
 	parse_fn *parse;
+	double most;
 };
 
 static int add_value(void *arg, const char *word, struct lace_error *err)
@@ -89,6 +91,10 @@ static int add_value(void *arg, const char *word, struct lace_error *err)
 
 	if (list->parse(word, list->what, &value, err))
 		return -1;
+	if (value > list->most)
+		return lace_fail(err, LACE_ERR_INPUT,
+				 "%s \"%.64s\": at most %g", list->what, word,
+				 list->most);
 	for (unsigned int i = 0; i < list->values->nr; i++)
 		if (list->values->at[i] == value)
 			return lace_fail(err, LACE_ERR_INPUT,
@@ -102,9 +108,10 @@ static int add_value(void *arg, const char *word, struct lace_error *err)
 }
 
 static int parse_values(const char *words, const char *what, parse_fn *parse,
-			struct sweep_values *values, struct lace_error *err)
+			double most, struct sweep_values *values,
+			struct lace_error *err)
 {
-	struct value_list list = { values, what, parse };
+	struct value_list list = { values, what, parse, most };
 
 	values->nr = 0;
 	return for_words(words, add_value, &list, err);
@@ -137,15 +144,17 @@ static int parse_axis(int option, struct sweep *sweep, struct lace_error *err)
 	switch (option) {
 	case RECONFIG:
 		return parse_values(optarg, "--reconfig", parse_seconds,
+				    SWEEP_MAX_RECONFIG_S,
 				    &sweep->axes[SWEEP_RECONFIG], err);
 	case LANES:
-		return parse_values(optarg, "--lanes", parse_as_count,
+		return parse_values(optarg, "--lanes", parse_as_count, INT_MAX,
 				    &sweep->axes[SWEEP_LANES], err);
 	case SERVERS:
-		return parse_values(optarg, "--servers", parse_as_count,
+		return parse_values(optarg, "--servers", parse_as_count, INT_MAX,
 				    &sweep->axes[SWEEP_SERVERS], err);
 	default:
 		return parse_values(optarg, "--control", parse_ratio,
+				    SWEEP_MAX_CONTROL_RATIO,
 				    &sweep->axes[SWEEP_CONTROL], err);
 	}
 }
@@ -376,8 +385,15 @@ static int write_plot(const struct request *request,
 
 /* ---- all of it ---- */
 
-static int sweep_all(struct request *request, bool *found,
-		     struct lace_error *err)
+static bool any_found(const struct sweep_row *rows, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (rows[i].found)
+			return true;
+	return false;
+}
+
+static int sweep_all(struct request *request, struct lace_error *err)
 {
 	struct sweep *sweep = &request->sweep;
 	struct sweep_row *rows;
@@ -396,6 +412,11 @@ static int sweep_all(struct request *request, bool *found,
 				 SWEEP_MAX_POINTS);
 	if (request->plot && sweep_plot_check(sweep, &request->plot_axes, err))
 		return -1;
+	/* More would have nothing to do, and no files left. */
+	if (sweep->jobs > nr)
+		sweep->jobs = nr;
+	if (sweep->jobs > SWEEP_MAX_JOBS)
+		sweep->jobs = SWEEP_MAX_JOBS;
 	nr *= sweep->nr_schedulers;
 	rows = calloc(nr, sizeof(*rows));
 	if (!rows)
@@ -405,8 +426,10 @@ static int sweep_all(struct request *request, bool *found,
 		ret = write_csv(request, rows, err);
 	if (!ret && request->plot)
 		ret = write_plot(request, rows, err);
-	for (size_t i = 0; i < nr; i++)
-		*found |= rows[i].found;
+	if (!ret && !any_found(rows, nr))
+		ret = lace_fail(err, LACE_ERR_ANSWER,
+				"no point has a plan, the first because: %s",
+				rows[0].why);
 	free(rows);
 	return ret;
 }
@@ -455,7 +478,6 @@ static int run(const struct command *self, int argc, char **argv)
 		.plot_axes = { .x = SWEEP_NR_AXES },
 	};
 	struct lace_error err;
-	bool found = false;
 	int option, ret;
 
 	while ((option = getopt_long(argc, argv, "c:s:j:h", options, NULL)) !=
@@ -470,11 +492,9 @@ static int run(const struct command *self, int argc, char **argv)
 	ret = settle(&request, argc, argv, self);
 	if (ret)
 		return ret;
-	ret = sweep_all(&request, &found, &err);
+	ret = sweep_all(&request, &err);
 	input_free(&request.sweep.input);
-	if (ret)
-		return fail(&err);
-	return found ? STATUS_DONE : STATUS_NO;
+	return ret ? fail(&err) : STATUS_DONE;
 }
 
 const struct command sweep_command = {

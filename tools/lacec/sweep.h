@@ -8,6 +8,11 @@
 #define SWEEP_MAX_VALUES 64
 #define SWEEP_MAX_POINTS 65536
 #define SWEEP_MAX_SCHEDULERS 16
+/* Each has a pipe; a process may often have no more than 1024 files. */
+#define SWEEP_MAX_JOBS 512
+/* What a cluster file may say. */
+#define SWEEP_MAX_RECONFIG_S 1e9
+#define SWEEP_MAX_CONTROL_RATIO 1e3
 
 /* In the order in which points are gone through: the last changes fastest. */
 enum sweep_axis {

@@ -87,6 +87,19 @@ int sweep_plot_check(const struct sweep *sweep,
 
 /* ---- names ---- */
 
+#define NAME_ROOM 40		/* characters of a title that fit the picture */
+
+/* Bytes of the first characters; UTF-8 is not cut within one. */
+static int first_characters(const char *text, unsigned int nr)
+{
+	size_t len = 0;
+
+	for (; text[len]; len++)
+		if ((text[len] & 0xc0) != 0x80 && !nr--)
+			break;
+	return len;
+}
+
 static void format_value(char *text, size_t size, enum sweep_axis axis,
 			 double value)
 {
@@ -155,7 +168,7 @@ struct drawing {
 	struct plot_line lines[PLOT_COLOURS * PLOT_STYLES];
 	double y[PLOT_COLOURS * PLOT_STYLES][SWEEP_MAX_VALUES];
 	char style_names[PLOT_STYLES][160];
-	char title[160], subtitle[200];
+	char title[4 * NAME_ROOM + 80], subtitle[200];
 };
 
 static void sort_x(const struct sweep_values *values, struct drawing *d)
@@ -211,6 +224,7 @@ int sweep_plot_write(FILE *out, const struct sweep *sweep,
 {
 	struct drawing *d = calloc(1, sizeof(*d));
 	enum sweep_axis x = x_of(sweep, axes);
+	int len = first_characters(name, NAME_ROOM);
 
 	if (!d)
 		return lace_no_memory(err);
@@ -218,8 +232,8 @@ int sweep_plot_write(FILE *out, const struct sweep *sweep,
 	draw_lines(sweep, x, axes->y, rows, d);
 	for (unsigned int s = 0; s < sweep->nr_schedulers; s++)
 		d->plot.colour_names[s] = sweep->schedulers[s]->name;
-	snprintf(d->title, sizeof(d->title), "%.100s over %s", name,
-		 x_labels[x]);
+	snprintf(d->title, sizeof(d->title), "%.*s%s over %s", len, name,
+		 name[len] ? "..." : "", x_labels[x]);
 	describe(sweep, x, 0, false, d->subtitle, sizeof(d->subtitle));
 	d->plot.title = d->title;
 	d->plot.subtitle = d->subtitle;
