@@ -40,7 +40,7 @@ refused() {
 			lacec check $files --certificate "$changed" "$plan"
 }
 
-ktap_plan 29
+ktap_plan 32
 
 lacec generate llama3.1-70b --servers 32 --pp 4 --microbatches 16 \
 	-o "$work/schedule.json"
@@ -94,5 +94,10 @@ lacec compile $files --certificate "$proof" -o "$plan"
 ktap_check "a schedule without ops" verified "less than 0 s: 0 proofs"
 ktap_check "a file that is none" answers 2 "schedule.json:2: format: has to be" \
 	lacec check $files --certificate $example/schedule.json "$plan"
+ktap_check "plan and proof in one file" answers 2 "compile: -o and --certificate are one" \
+	lacec compile $files --certificate "$work/z" -o "$work/z"
+ktap_check "a plan that cannot be written" answers 2 "no/such: cannot write" \
+	lacec compile $files --certificate "$work/z" -o "$work/no/such"
+ktap_check "leaves no proof" sh -c "! ls '$work' | grep '^z'"
 
 ktap_end

@@ -32,7 +32,7 @@ check="lacec check -c $left -s $job"
 
 all="--failed-ocs ocs0 --failed-ocs ocs1 --failed-ocs ocs2 --failed-ocs ocs3"
 
-ktap_plan 24
+ktap_plan 27
 
 ktap_check "a lane and a port fail" status 0 $recompile \
 	--failed node1/lane2:tx 3/0 --cluster-out "$left" -o "$work/new.json" \
@@ -88,6 +88,12 @@ for args in "--failed 9/9 $work/plan.json" "--failed-ocs x $work/plan.json" \
 	"$work/plan.json" "--failed 0/0" "--failed 0/0 -- no/such.json"; do
 	ktap_check "refused: $args" status 2 $recompile $args
 done
+cp "$left" "$work/kept.json"
+ktap_check "a plan that cannot be written" status 2 $recompile --failed 0/1 \
+	"$work/plan.json" --cluster-out "$left" -o "$work/no/such.json"
+ktap_check "leaves the cluster as it was" cmp "$left" "$work/kept.json"
+ktap_check "plan and cluster in one file" status 2 $recompile --failed 0/1 \
+	"$work/plan.json" --cluster-out "$work/z.json" -o "$work/z.json"
 ktap_check "--help" sh -c \
 	"lacec recompile --help | grep -q '^usage: lacec recompile '"
 ktap_end

@@ -56,7 +56,7 @@ if not eval("(" + sys.argv[2] + ")"):
 END
 }
 
-ktap_plan 41
+ktap_plan 44
 
 # ---- the table ----
 
@@ -172,6 +172,12 @@ ktap_check "too many lines" says "a plot over reconfig has at most" \
 for args in "" "$model $files" "$files --servers 4"; do
 	ktap_check "usage: lacec sweep $args" status 2 lacec sweep $args
 done
+ktap_check "a table and a plot in one file" says \
+	"--csv and --plot are one file" lacec sweep $files \
+	--csv "$work/z" --plot "$work/z"
+ktap_check "a plot that cannot be written" says "no/such.svg: cannot write" \
+	lacec sweep $files --csv "$work/z" --plot "$work/no/such.svg"
+ktap_check "leaves no table" same "$(ls "$work" | grep '^z')" ""
 ktap_check "--help" sh -c \
 	"lacec sweep --help | grep -q '^usage: lacec sweep '"
 ktap_end

@@ -93,7 +93,7 @@ static int make_plan(struct request *request, struct lace_plan *plan,
 
 /* Not part of *compile_s: the plan is there without it. */
 static int certify(struct request *request, const struct lace_plan *plan,
-		   struct lace_error *err)
+		   struct output *output, struct lace_error *err)
 {
 	struct lace_cluster charged = charged_cluster(&request->input, plan);
 	struct lace_certificate certificate;
@@ -102,7 +102,11 @@ static int certify(struct request *request, const struct lace_plan *plan,
 	if (lace_certificate_make(&charged, &request->input.demand, plan,
 				  &certificate, err))
 		return -1;
-	ret = write_certificate(request->certificate, &certificate, err);
+	ret = output_open(output, request->certificate, err);
+	if (!ret) {
+		lace_certificate_write(output->file, &certificate);
+		ret = output_settle(output, err);
+	}
 	lace_certificate_free(&certificate);
 	return ret;
 }
@@ -110,14 +114,18 @@ static int certify(struct request *request, const struct lace_plan *plan,
 static int compile(struct request *request, struct lace_error *err)
 {
 	struct lace_plan plan = { 0 };
+	struct output proof = { 0 };
 	double compile_s;
 	int ret;
 
 	ret = make_plan(request, &plan, &compile_s, err);
 	if (!ret && request->certificate)
-		ret = certify(request, &plan, err);
+		ret = certify(request, &plan, &proof, err);
 	if (!ret && (request->output || !request->json))
 		ret = write_plan(request->output, &plan, err);
+	if (!ret && request->certificate)
+		ret = output_close(&proof, err);
+	output_discard(&proof);
 	if (!ret && request->json)
 		print_json(&plan, compile_s);
 	lace_plan_free(&plan);
@@ -175,6 +183,8 @@ static int run(const struct command *self, int argc, char **argv)
 		return fail_usage(self, "what is \"%s\"?", argv[optind]);
 	if (input_check(&request.input, self))
 		return STATUS_BAD;
+	if (output_same(request.output, request.certificate))
+		return fail_usage(self, "-o and --certificate are one file");
 	if (!lace_scheduler_find(request.scheduler))
 		return fail_usage(self, "there is no scheduler \"%s\"",
 				  request.scheduler);

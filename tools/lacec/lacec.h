@@ -77,7 +77,15 @@ int output_open(struct output *output, const char *path,
 		struct lace_error *err);
 /* Makes the file appear, unless something went wrong on the way. */
 int output_close(struct output *output, struct lace_error *err);
+/* Writes all there is, but the file does not appear before output_close(): for a
+ * command with two results, of which there shall be both or none.
+ */
+int output_settle(struct output *output, struct lace_error *err);
+/* Instead of output_close(): leaves no temporary file behind.  Once is enough. */
+void output_discard(struct output *output);
 int output_flush_stdout(struct lace_error *err);
+/* Whether one result would take the place of the other; not so for devices. */
+bool output_same(const char *a, const char *b);
 
 int write_cluster(const char *path, const struct lace_cluster *cluster,
 		  struct lace_error *err);
@@ -85,8 +93,5 @@ int write_schedule(const char *path, const struct lace_schedule *schedule,
 		   struct lace_error *err);
 int write_plan(const char *path, const struct lace_plan *plan,
 	       struct lace_error *err);
-int write_certificate(const char *path,
-		      const struct lace_certificate *certificate,
-		      struct lace_error *err);
 
 #endif /* LACEC_H */

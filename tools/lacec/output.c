@@ -70,8 +70,7 @@ static int open_file(struct output *output, struct lace_error *err)
 					     : default_mode(), err);
 }
 
-/* Leaves no temporary file behind. */
-static void discard(struct output *output)
+void output_discard(struct output *output)
 {
 	if (output->file && output->file != stdout)
 		fclose(output->file);
@@ -93,24 +92,39 @@ int output_open(struct output *output, const char *path, struct lace_error *err)
 	}
 	ret = open_file(output, err);
 	if (ret)
-		discard(output);
+		output_discard(output);
 	return ret;
 }
 
-static int close_file(struct output *output, struct lace_error *err)
+static int settle_file(struct output *output, struct lace_error *err)
 {
 	bool bad = fflush(output->file) || ferror(output->file);
 
 	if (!bad && output->temporary)
 		bad = fsync(fileno(output->file));
-	if (bad)
-		return fail_errno(err, output->path);
+	return bad ? fail_errno(err, output->path) : 0;
+}
+
+static int close_file(struct output *output, struct lace_error *err)
+{
+	if (settle_file(output, err))
+		return -1;
 	if (output->temporary &&
 	    rename(output->temporary, output->target))
 		return fail_errno(err, output->path);
 	free(output->temporary);
 	output->temporary = NULL;
 	return 0;
+}
+
+int output_settle(struct output *output, struct lace_error *err)
+{
+	int ret = output->path ? settle_file(output, err) :
+				 output_flush_stdout(err);
+
+	if (ret)
+		output_discard(output);
+	return ret;
 }
 
 int output_close(struct output *output, struct lace_error *err)
@@ -120,7 +134,7 @@ int output_close(struct output *output, struct lace_error *err)
 	if (!output->path)
 		return output_flush_stdout(err);
 	ret = close_file(output, err);
-	discard(output);
+	output_discard(output);
 	return ret;
 }
 
@@ -167,14 +181,14 @@ int write_plan(const char *path, const struct lace_plan *plan,
 	return output_close(&output, err);
 }
 
-int write_certificate(const char *path,
-		      const struct lace_certificate *certificate,
-		      struct lace_error *err)
+bool output_same(const char *a, const char *b)
 {
-	struct output output;
+	struct stat sa, sb;
 
-	if (output_open(&output, path, err))
-		return -1;
-	lace_certificate_write(output.file, certificate);
-	return output_close(&output, err);
+	if (!a || !b)
+		return false;
+	if (stat(a, &sa) || stat(b, &sb))
+		return !strcmp(a, b);
+	return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev &&
+	       sa.st_ino == sb.st_ino;
 }

@@ -86,14 +86,12 @@ static int print_cluster(const struct lace_cluster *left, struct result *result,
 }
 
 static int write_text(const char *path, const struct result *result,
-		      struct lace_error *err)
+		      struct output *output, struct lace_error *err)
 {
-	struct output output;
-
-	if (output_open(&output, path, err))
+	if (output_open(output, path, err))
 		return -1;
-	fwrite(result->text, 1, result->len, output.file);
-	return output_close(&output, err);
+	fwrite(result->text, 1, result->len, output->file);
+	return output_settle(output, err);
 }
 
 /* ---- the plan ---- */
@@ -250,6 +248,7 @@ static int recompile(struct request *request, struct result *result,
 		     struct lace_error *err)
 {
 	struct lace_cluster left = { 0 };
+	struct output cluster = { 0 };
 	int ret;
 
 	if (read_all(request, result, err) ||
@@ -260,9 +259,12 @@ static int recompile(struct request *request, struct result *result,
 		ret = make_plan(request, &left, result, err);
 	lace_cluster_free(&left);
 	if (!ret && request->cluster_out)
-		ret = write_text(request->cluster_out, result, err);
+		ret = write_text(request->cluster_out, result, &cluster, err);
 	if (!ret && (request->output || !request->json))
 		ret = write_plan(request->output, &result->plan, err);
+	if (!ret && request->cluster_out)
+		ret = output_close(&cluster, err);
+	output_discard(&cluster);
 	if (ret)
 		return ret;
 	if (request->json)
@@ -303,6 +305,8 @@ static int settle_words(struct request *request, const struct command *self)
 		return fail_usage(self, "one PLAN is needed");
 	if (!request->nr_lanes && !request->nr_ocs)
 		return fail_usage(self, "--failed or --failed-ocs is missing");
+	if (output_same(request->output, request->cluster_out))
+		return fail_usage(self, "-o and --cluster-out are one file");
 	return input_check(&request->input, self);
 }
 

@@ -349,28 +349,27 @@ static const char *name_of(const struct sweep *sweep)
 }
 
 static int write_csv(const struct request *request,
-		     const struct sweep_row *rows, struct lace_error *err)
+		     const struct sweep_row *rows, struct output *output,
+		     struct lace_error *err)
 {
 	const struct sweep *sweep = &request->sweep;
 	unsigned int nr = sweep_nr_points(sweep);
-	struct output output;
 
-	if (output_open(&output, request->csv, err))
+	if (output_open(output, request->csv, err))
 		return -1;
 	fputs("schedule,servers,lanes,control_ratio,reconfig_s,scheduler,cct_s,transmit_s,"
 	      "reconfig_total_s,segments,bound_s,gap,ratio,compile_s,why\n",
-	      output.file);
+	      output->file);
 	for (unsigned int i = 0; i < nr; i++)
 		for (unsigned int k = 0; k < sweep->nr_schedulers; k++)
-			write_row(output.file, sweep, name_of(sweep), i,
+			write_row(output->file, sweep, name_of(sweep), i,
 				  sweep->schedulers[k], rows++);
-	return output_close(&output, err);
+	return output_settle(output, err);
 }
 
 static int write_plot(const struct request *request,
 		      const struct sweep_row *rows, struct lace_error *err)
 {
-	struct lace_error ignored;
 	struct output output;
 
 	if (output_open(&output, request->plot, err))
@@ -379,8 +378,23 @@ static int write_plot(const struct request *request,
 			      &request->plot_axes, name_of(&request->sweep),
 			      rows, err))
 		return output_close(&output, err);
-	output_close(&output, &ignored);
+	output_discard(&output);
 	return -1;
+}
+
+static int write_all(const struct request *request,
+		     const struct sweep_row *rows, struct lace_error *err)
+{
+	bool table = request->csv || !request->plot;
+	struct output csv = { 0 };
+	int ret = table ? write_csv(request, rows, &csv, err) : 0;
+
+	if (!ret && request->plot)
+		ret = write_plot(request, rows, err);
+	if (!ret && table)
+		ret = output_close(&csv, err);
+	output_discard(&csv);
+	return ret;
 }
 
 /* ---- all of it ---- */
@@ -422,10 +436,8 @@ static int sweep_all(struct request *request, struct lace_error *err)
 	if (!rows)
 		return lace_no_memory(err);
 	ret = sweep_run(sweep, rows, err);
-	if (!ret && (request->csv || !request->plot))
-		ret = write_csv(request, rows, err);
-	if (!ret && request->plot)
-		ret = write_plot(request, rows, err);
+	if (!ret)
+		ret = write_all(request, rows, err);
 	if (!ret && !any_found(rows, nr))
 		ret = lace_fail(err, LACE_ERR_ANSWER,
 				"no point has a plan, the first because: %s",
@@ -454,6 +466,8 @@ static int settle(struct request *request, int argc, char **argv,
 {
 	struct sweep *sweep = &request->sweep;
 
+	if (output_same(request->csv, request->plot))
+		return fail_usage(self, "--csv and --plot are one file");
 	if (argc - optind > 1)
 		return fail_usage(self, "what is \"%s\"?", argv[optind + 1]);
 	if (argc > optind) {
