@@ -32,7 +32,7 @@ check="lacec check -c $left -s $job"
 
 all="--failed-ocs ocs0 --failed-ocs ocs1 --failed-ocs ocs2 --failed-ocs ocs3"
 
-ktap_plan 27
+ktap_plan 28
 
 ktap_check "a lane and a port fail" status 0 $recompile \
 	--failed node1/lane2:tx 3/0 --cluster-out "$left" -o "$work/new.json" \
@@ -88,6 +88,10 @@ for args in "--failed 9/9 $work/plan.json" "--failed-ocs x $work/plan.json" \
 	"$work/plan.json" "--failed 0/0" "--failed 0/0 -- no/such.json"; do
 	ktap_check "refused: $args" status 2 $recompile $args
 done
+lacec compile -c "$cluster" -s "$job" --scheduler packet -o "$work/packet.json"
+ktap_check "a plan without circuits" sh -c \
+	"$recompile --failed 0/1 '$work/packet.json' 2>'$work/err'; [ \$? = 1 ] &&
+	 grep -q 'packet.json: is of the packet scheduler, and has no' '$work/err'"
 cp "$left" "$work/kept.json"
 ktap_check "a plan that cannot be written" status 2 $recompile --failed 0/1 \
 	"$work/plan.json" --cluster-out "$left" -o "$work/no/such.json"

@@ -148,9 +148,15 @@ static int read_all(struct request *request, struct result *result,
 	    check_hash("cluster", request->plan, result->old.cluster_sha256,
 		       input->cluster.sha256, err))
 		return -1;
-	return check_hash("schedule", request->plan,
-			  result->old.schedule_sha256, input->schedule.sha256,
-			  err);
+	if (check_hash("schedule", request->plan, result->old.schedule_sha256,
+		       input->schedule.sha256, err))
+		return -1;
+	if (strcmp(result->old.scheduler, "packet"))
+		return 0;
+	lace_fail(err, LACE_ERR_ANSWER,
+		  "is of the packet scheduler, and has no circuits to keep");
+	lace_error_at(err, request->plan, 0);
+	return -1;
 }
 
 /* ---- what has changed ---- */
