@@ -141,7 +141,8 @@ ktap_check "a name is escaped" sh -c \
 	 python3 '$here/svg.py' '$work/e.svg' lines=2 points=2 'title=a<b>&\"c\" ä'"
 jq '.name = "ä" * 130' $example/schedule.json >"$work/name.json"
 ktap_check "a long one is cut between letters" sh -c \
-	"lacec sweep -c $example/cluster.json -s '$work/name.json' --control 0,0.01 --plot '$work/e.svg' &&
+	"lacec sweep -c $example/cluster.json -s '$work/name.json' \\
+		--control 0,0.01 --plot '$work/e.svg' &&
 	 python3 '$here/svg.py' '$work/e.svg' lines=2 points=4"
 
 # ---- words ----
