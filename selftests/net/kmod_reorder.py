@@ -611,9 +611,6 @@ def life():
 
 
 with LAB:
-    # A machine that is busy with something else may leave packets lying for
-    # long; what is dropped then is out of order indeed.
-    run("sysctl", "-qw", "net.core.netdev_max_backlog=20000")
     keep_order(LAB)
     wire(2)
     main(by_hand, connections, untouched, many_flows, overflow, plain,

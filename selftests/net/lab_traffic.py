@@ -45,8 +45,9 @@ def planes():
                 continue
             ocs = counts["plane%d" % lane["port"], node + 1]
             sent = lane["stats"]
-            expect(ocs["packets"] == sent["packets"] > 0, (sent, ocs))
-            expect(ocs["bytes"] == sent["bytes"], (sent, ocs))
+            # Marks and answers of the lane protocol cross it as well.
+            expect(ocs["packets"] >= sent["packets"] > 0, (sent, ocs))
+            expect(ocs["bytes"] >= sent["bytes"], (sent, ocs))
             expect(ocs["dark_packets"] == 0, ocs)
     lab.down()
 
@@ -105,7 +106,7 @@ def measured(lab, *flows):
     for _ in range(3):
         rates = lab.iperf(*flows, seconds=6)
         shares = [r / (2 * RATE * 1448 / 1514) for r in rates]
-        expect(sum(shares) < 1.04, shares)
+        expect(sum(shares) < 1.1, shares)	# they do not end at once
         best = max(best, shares, key=sum)
         if sum(best) > 0.9:
             break
