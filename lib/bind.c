@@ -73,15 +73,6 @@ static void change(struct binder *b, const uint16_t *count)
 	b->nr = nr;
 }
 
-int lace_bind_order_circuits(const void *a, const void *b)
-{
-	const struct lace_circuit *x = a, *y = b;
-
-	if (x->tx_node != y->tx_node)
-		return x->tx_node < y->tx_node ? -1 : 1;
-	return x->tx_port < y->tx_port ? -1 : x->tx_port > y->tx_port;
-}
-
 static int write_circuits(const struct binder *b, struct lace_bound_run *bound)
 {
 	const struct lace_planner *planner = b->planner;
@@ -107,7 +98,7 @@ static int write_circuits(const struct binder *b, struct lace_bound_run *bound)
 				.rx_node = there.tx_node,
 				.rx_port = there.tx_port };
 	}
-	qsort(c, bound->nr, sizeof(*c), lace_bind_order_circuits);
+	qsort(c, bound->nr, sizeof(*c), lace_circuit_order);
 	return 0;
 }
 

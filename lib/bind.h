@@ -55,11 +55,6 @@ static inline int lace_colouring_keeps(const struct lace_colouring *c,
 	return (c->before[at] == dst) + (c->after[at] == dst);
 }
 
-/* ---- bind.c ---- */
-
-/* For qsort(): by TX node and port. */
-int lace_bind_order_circuits(const void *a, const void *b);
-
 /* ---- bind_links.c: which of several links ---- */
 
 /*

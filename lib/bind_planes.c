@@ -136,7 +136,7 @@ static int write_run(const struct planes *planes, const unsigned int *dst,
 				.rx_node = dst[at],
 				.rx_port = planes->rx_port[(size_t)dst[at] * k +
 							   at % k] };
-	qsort(c, bound->nr, sizeof(*c), lace_bind_order_circuits);
+	qsort(c, bound->nr, sizeof(*c), lace_circuit_order);
 	return 0;
 }
 

@@ -37,31 +37,6 @@ double lace_bound_fluid(const struct lace_planner *planner, unsigned int kind)
 	return time;
 }
 
-static double best_rate(const struct lace_planner *planner, unsigned int pair)
-{
-	const struct lace_between *p = &planner->pairs[pair];
-	double rate = 0;
-
-	for (unsigned int l = p->first_link; l < p->first_link + p->nr_links;
-	     l++)
-		if (planner->links[l].rate_bps > rate)
-			rate = planner->links[l].rate_bps;
-	return rate;
-}
-
-static bool must_have(const struct lace_planner *planner,
-		      const struct lace_need *need)
-{
-	switch (planner->cluster->relay) {
-	case LACE_RELAY_NONE:
-		return true;
-	case LACE_RELAY_CONTROL:
-		return need->data;
-	default:
-		return false;
-	}
-}
-
 /* The pair that stands for this one and, in duplex, for the other direction. */
 static unsigned int stands_for(const struct lace_planner *planner,
 			       unsigned int pair)
@@ -88,7 +63,7 @@ static bool build(struct lace_planner *planner,
 		for (size_t i = 0; i < k->nr; i++) {
 			unsigned int e = stands_for(planner, k->needs[i].pair);
 
-			if (must_have(planner, &k->needs[i]) &&
+			if (lace_planner_must_have(planner, &k->needs[i]) &&
 			    var[e] == LACE_NONE)
 				var[e] = nr_vars++;
 		}
@@ -132,7 +107,7 @@ static bool build(struct lace_planner *planner,
 			c->entries[nr++] = (struct lace_counts_entry){
 				.var = var[e],
 				.time = k->needs[i].bits /
-					best_rate(planner, e) };
+					lace_planner_best_rate(planner, e) };
 		}
 	}
 	c->first[period->nr] = nr;
@@ -276,7 +251,7 @@ static bool fill_rows(struct rows *r)
 			unsigned int e = stands_for(r->planner,
 						    k->needs[i].pair);
 
-			if (!must_have(r->planner, &k->needs[i]))
+			if (!lace_planner_must_have(r->planner, &k->needs[i]))
 				continue;
 			if (!r->planner->pairs[e].nr_links)
 				return false;
@@ -286,7 +261,7 @@ static bool fill_rows(struct rows *r)
 				r->degree[row] += !r->var[e];
 				r->sum[(size_t)row * terms + t] +=
 					k->needs[i].bits /
-					best_rate(r->planner, e);
+					lace_planner_best_rate(r->planner, e);
 			}
 			r->var[e] = 1;
 		}
@@ -335,7 +310,7 @@ static void fill_counts(struct rows *r, unsigned int row, struct lace_counts *c)
 			unsigned int e = stands_for(r->planner,
 						    k->needs[i].pair);
 
-			if (!must_have(r->planner, &k->needs[i]) ||
+			if (!lace_planner_must_have(r->planner, &k->needs[i]) ||
 			    (row_of(r, e, 0) != row && row_of(r, e, 1) != row))
 				continue;
 			if (!r->var[e]) {
@@ -345,7 +320,7 @@ static void fill_counts(struct rows *r, unsigned int row, struct lace_counts *c)
 			c->entries[nr++] = (struct lace_counts_entry){
 				.var = r->var[e] - 1,
 				.time = k->needs[i].bits /
-					best_rate(r->planner, e) };
+					lace_planner_best_rate(r->planner, e) };
 		}
 	}
 	c->first[r->period->nr] = nr;

@@ -216,21 +216,6 @@ static int read_proofs(const struct lace_json *top, size_t *room,
 	return 0;
 }
 
-static int read_hash(const struct lace_json *top, const char *key,
-		     char sha256[65])
-{
-	struct lace_json at = lace_json_member(top, key);
-	const char *hash;
-
-	if (lace_json_string(&at, &hash))
-		return -1;
-	if (strlen(hash) != 64 || strspn(hash, "0123456789abcdef") != 64)
-		return lace_json_fail(&at,
-				      "has to be 64 lower-case hexadecimal digits");
-	strcpy(sha256, hash);
-	return 0;
-}
-
 static int read_circuits(const struct lace_json *top, bool *duplex)
 {
 	struct lace_json at = lace_json_member(top, "circuits");
@@ -255,8 +240,10 @@ static int read_certificate(const struct lace_json *top,
 		return -1;
 	bound = lace_json_member(top, "bound_s");
 	potentials = lace_json_member(top, "potentials");
-	if (read_hash(top, "cluster_sha256", certificate->cluster_sha256) ||
-	    read_hash(top, "schedule_sha256", certificate->schedule_sha256) ||
+	if (lace_json_sha256(top, "cluster_sha256",
+			     certificate->cluster_sha256) ||
+	    lace_json_sha256(top, "schedule_sha256",
+			     certificate->schedule_sha256) ||
 	    read_circuits(top, &certificate->duplex) ||
 	    lace_json_real(&bound, 0, DBL_MAX, &certificate->bound_s) ||
 	    read_list(&potentials, &room, &certificate->potentials, &nr))

@@ -21,25 +21,6 @@
 
 /* ---- the problem ---- */
 
-static bool must_have(const struct lace_planner *planner,
-		      const struct lace_need *need)
-{
-	enum lace_relay relay = planner->cluster->relay;
-
-	return relay == LACE_RELAY_NONE ||
-	       (relay == LACE_RELAY_CONTROL && need->data);
-}
-
-static double best_rate(const struct lace_planner *planner, unsigned int pair)
-{
-	const struct lace_between *p = &planner->pairs[pair];
-	double rate = 0;
-
-	for (unsigned int l = 0; l < p->nr_links; l++)
-		rate = fmax(rate, planner->links[p->first_link + l].rate_bps);
-	return rate;
-}
-
 /* In duplex, circuits serve a pair and its way back: the lower pair stands for
  * both.
  */
@@ -76,7 +57,7 @@ static size_t number_vars(struct lace_box *box, unsigned int *nr_vars)
 		for (size_t i = 0; i < k->nr; i++) {
 			unsigned int e = circuits_of(p, k->needs[i].pair);
 
-			if (must_have(p, &k->needs[i]) &&
+			if (lace_planner_must_have(p, &k->needs[i]) &&
 			    box->var[e] == LACE_NONE)
 				box->var[e] = (*nr_vars)++;
 		}
@@ -124,7 +105,8 @@ static void set_entries(struct lace_box *box)
 			box->term_of[nr] = t;
 			c->entries[nr++] = (struct lace_counts_entry){
 				.var = box->var[e],
-				.time = k->needs[i].bits / best_rate(p, e) };
+				.time = k->needs[i].bits /
+					lace_planner_best_rate(p, e) };
 		}
 	}
 	c->first[box->period.nr] = nr;

@@ -21,6 +21,7 @@
  * is said to be proven.
  */
 #include "certificate.h"
+#include "file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -355,16 +356,6 @@ static int check_potentials(struct checker *c)
 
 /* ---- all of it ---- */
 
-static int check_hash(const char *what, const char *stated, const char *actual,
-		      struct lace_error *err)
-{
-	if (!strcmp(stated, actual))
-		return 0;
-	return lace_fail(err, LACE_ERR_ANSWER,
-			 "%s_sha256 is %.12s..., the %s file's is %.12s...",
-			 what, stated, what, actual);
-}
-
 static int check_claim(const struct lace_certificate *certificate,
 		       const struct lace_plan *plan, struct lace_error *err)
 {
@@ -443,10 +434,10 @@ int lace_certificate_check(const struct lace_cluster *cluster,
 	int ret;
 
 	*verified = (struct lace_verified){ .bound_s = plan->bound_s };
-	if (check_hash("cluster", certificate->cluster_sha256, cluster->sha256,
-		       err) ||
-	    check_hash("schedule", certificate->schedule_sha256,
-		       schedule->sha256, err) ||
+	if (lace_file_check_hash("cluster", certificate->cluster_sha256,
+				 cluster->sha256, err) ||
+	    lace_file_check_hash("schedule", certificate->schedule_sha256,
+				 schedule->sha256, err) ||
 	    check_claim(certificate, plan, err) ||
 	    lace_profile(schedule, cluster->nr_nodes, &demand, err))
 		return -1;

@@ -3,23 +3,13 @@
  * Holds a plan against the cluster and the schedule it says it was made from.
  * Nothing that the plan states is believed: every number is worked out anew.
  */
-#include "lace.h"
+#include "file.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TOLERANCE 1e-6
-
-static int check_hash(const char *what, const char *stated, const char *actual,
-		      struct lace_error *err)
-{
-	if (!strcmp(stated, actual))
-		return 0;
-	return lace_fail(err, LACE_ERR_ANSWER,
-			 "%s_sha256 is %.12s..., the %s file's is %.12s...",
-			 what, stated, what, actual);
-}
 
 static bool differ(double a, double b)
 {
@@ -142,9 +132,10 @@ int lace_plan_check(const struct lace_cluster *cluster,
 	struct lace_plan copy = *plan;
 	int ret;
 
-	if (check_hash("cluster", plan->cluster_sha256, cluster->sha256, err) ||
-	    check_hash("schedule", plan->schedule_sha256, schedule->sha256,
-		       err))
+	if (lace_file_check_hash("cluster", plan->cluster_sha256,
+				 cluster->sha256, err) ||
+	    lace_file_check_hash("schedule", plan->schedule_sha256,
+				 schedule->sha256, err))
 		return -1;
 	/* Shares circuits and routes with the plan; only times are written. */
 	copy.segments = malloc(size + 1);

@@ -100,3 +100,13 @@ void lace_file_hash(const char *text, size_t len, char sha256[65])
 	base16_encode_update(sha256, sizeof(digest), digest);
 	sha256[64] = '\0';
 }
+
+int lace_file_check_hash(const char *what, const char *stated,
+			 const char *actual, struct lace_error *err)
+{
+	if (!strcmp(stated, actual))
+		return 0;
+	return lace_fail(err, LACE_ERR_ANSWER,
+			 "%s_sha256 is %.12s..., the %s file's is %.12s...",
+			 what, stated, what, actual);
+}

@@ -333,6 +333,21 @@ int lace_json_strdup(const struct lace_json *at, char **string)
 	return *string ? 0 : lace_no_memory(at->doc->err);
 }
 
+int lace_json_sha256(const struct lace_json *of, const char *key,
+		     char sha256[65])
+{
+	struct lace_json at = lace_json_member(of, key);
+	const char *hash;
+
+	if (lace_json_string(&at, &hash))
+		return -1;
+	if (strlen(hash) != 64 || strspn(hash, "0123456789abcdef") != 64)
+		return lace_json_fail(&at,
+				      "has to be 64 lower-case hexadecimal digits");
+	strcpy(sha256, hash);
+	return 0;
+}
+
 int lace_json_format(const struct lace_json *top, const char *format)
 {
 	struct lace_json at;

@@ -62,6 +62,9 @@ int lace_json_bool(const struct lace_json *at, bool *truth);
 /* *string is borrowed from doc; lace_json_strdup()'s is the caller's. */
 int lace_json_string(const struct lace_json *at, const char **string);
 int lace_json_strdup(const struct lace_json *at, char **string);
+/* The member has to be the hash of a file, as the tool sha256sum prints it. */
+int lace_json_sha256(const struct lace_json *of, const char *key,
+		     char sha256[65]);
 /* The member "format" of the top has to be this. */
 int lace_json_format(const struct lace_json *top, const char *format);
 

@@ -271,6 +271,8 @@ struct lace_plan {
 	struct lace_segment *segments;
 };
 
+/* Of two circuits, for qsort(): by TX lane, then by where it leads. */
+int lace_circuit_order(const void *a, const void *b);
 int lace_plan_read(const char *path, struct lace_plan *plan,
 		   struct lace_error *err);
 int lace_plan_parse(const char *text, size_t len, const char *name,

@@ -17,6 +17,19 @@
 /* No cluster or schedule that we read has numbers beyond this. */
 #define MAX_INDEX ((unsigned int)INT_MAX - 1)
 
+int lace_circuit_order(const void *a, const void *b)
+{
+	const struct lace_circuit *x = a, *y = b;
+
+	if (x->tx_node != y->tx_node)
+		return x->tx_node < y->tx_node ? -1 : 1;
+	if (x->tx_port != y->tx_port)
+		return x->tx_port < y->tx_port ? -1 : 1;
+	if (x->rx_node != y->rx_node)
+		return x->rx_node < y->rx_node ? -1 : 1;
+	return (x->rx_port > y->rx_port) - (x->rx_port < y->rx_port);
+}
+
 /* ---- reading ---- */
 
 static int read_indices(const struct lace_json *at, unsigned int *numbers,
@@ -53,19 +66,6 @@ static int read_circuit(const struct lace_json *at,
 	return 0;
 }
 
-static int compare_circuits(const void *a, const void *b)
-{
-	const struct lace_circuit *x = a, *y = b;
-
-	if (x->tx_node != y->tx_node)
-		return x->tx_node < y->tx_node ? -1 : 1;
-	if (x->tx_port != y->tx_port)
-		return x->tx_port < y->tx_port ? -1 : 1;
-	if (x->rx_node != y->rx_node)
-		return x->rx_node < y->rx_node ? -1 : 1;
-	return (x->rx_port > y->rx_port) - (x->rx_port < y->rx_port);
-}
-
 static int read_circuits(const struct lace_json *of,
 			 struct lace_segment *segment)
 {
@@ -85,7 +85,7 @@ static int read_circuits(const struct lace_json *of,
 			return -1;
 	}
 	qsort(segment->circuits, nr, sizeof(*segment->circuits),
-	      compare_circuits);
+	      lace_circuit_order);
 	return 0;
 }
 
@@ -189,21 +189,6 @@ static int read_segments(const struct lace_json *top, struct lace_plan *plan)
 	return 0;
 }
 
-static int read_hash(const struct lace_json *top, const char *key,
-		     char sha256[65])
-{
-	struct lace_json at = lace_json_member(top, key);
-	const char *hash;
-
-	if (lace_json_string(&at, &hash))
-		return -1;
-	if (strlen(hash) != 64 || strspn(hash, "0123456789abcdef") != 64)
-		return lace_json_fail(&at,
-				      "has to be 64 lower-case hexadecimal digits");
-	strcpy(sha256, hash);
-	return 0;
-}
-
 /* Added to the format: absent in a plan whose transitions stop all lanes. */
 static int read_transition(const struct lace_json *top,
 			   enum lace_transition *transition)
@@ -232,8 +217,8 @@ static int read_plan(const struct lace_json *top, struct lace_plan *plan)
 	scheduler = lace_json_member(top, "scheduler");
 	if (lace_json_strdup(&scheduler, &plan->scheduler) ||
 	    read_transition(top, &plan->transition) ||
-	    read_hash(top, "cluster_sha256", plan->cluster_sha256) ||
-	    read_hash(top, "schedule_sha256", plan->schedule_sha256) ||
+	    lace_json_sha256(top, "cluster_sha256", plan->cluster_sha256) ||
+	    lace_json_sha256(top, "schedule_sha256", plan->schedule_sha256) ||
 	    read_seconds(top, "cct_s", &plan->cct_s) ||
 	    read_seconds(top, "transmit_s", &plan->transmit_s) ||
 	    read_seconds(top, "reconfig_s", &plan->reconfig_s) ||

@@ -382,7 +382,33 @@ static int make_pairs(struct lace_planner *planner)
 	return 0;
 }
 
+double lace_planner_best_rate(const struct lace_planner *planner,
+			      unsigned int pair)
+{
+	const struct lace_between *p = &planner->pairs[pair];
+	double rate = 0;
+
+	for (unsigned int l = p->first_link; l < p->first_link + p->nr_links;
+	     l++)
+		if (planner->links[l].rate_bps > rate)
+			rate = planner->links[l].rate_bps;
+	return rate;
+}
+
 /* ---- kinds ---- */
+
+bool lace_planner_must_have(const struct lace_planner *planner,
+			    const struct lace_need *need)
+{
+	switch (planner->cluster->relay) {
+	case LACE_RELAY_NONE:
+		return true;
+	case LACE_RELAY_CONTROL:
+		return need->data;
+	default:
+		return false;
+	}
+}
 
 static bool same_demand(const struct lace_demand_op *a,
 			const struct lace_demand_op *b)

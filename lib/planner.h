@@ -17,6 +17,8 @@
 
 #include "lace.h"
 
+#include <math.h>
+
 #define LACE_NONE UINT32_MAX
 
 /* ---- planner.c: cluster and demand as pools, links, pairs, kinds ---- */
@@ -92,6 +94,12 @@ unsigned int lace_planner_pair(const struct lace_planner *planner,
 /* As lace_planner_pair(), but makes the pair; LACE_NONE if there is no room. */
 unsigned int lace_planner_add_pair(struct lace_planner *planner,
 				   unsigned int src, unsigned int dst);
+/* Whether the need has to have a circuit of its pair's own. */
+bool lace_planner_must_have(const struct lace_planner *planner,
+			    const struct lace_need *need);
+/* The fastest link of the pair, bits per second; 0 without any. */
+double lace_planner_best_rate(const struct lace_planner *planner,
+			      unsigned int pair);
 void *lace_planner_alloc(struct lace_planner *planner, size_t nr, size_t size);
 
 /* ---- segment.c: which ops share a configuration ---- */
@@ -197,6 +205,14 @@ struct lace_counts {
 	unsigned int *used, *base;
 	double work;		/* steps of searches, since it was made */
 };
+
+/* Circuits that take time down to T: T is often time / m itself, rounded. */
+static inline unsigned int lace_counts_circuits(double time, double target)
+{
+	double n = ceil(time / target * (1 - 1e-12));
+
+	return n < 1 ? 1 : n > UINT16_MAX ? UINT16_MAX : (unsigned int)n;
+}
 
 int lace_counts_alloc(struct lace_counts *counts, unsigned int nr_vars,
 		      unsigned int nr_rows, unsigned int nr_terms,

@@ -58,14 +58,6 @@ void lace_counts_free(struct lace_counts *counts)
 	*counts = (struct lace_counts){ 0 };
 }
 
-/* Circuits that take time down to T: T is often time / m itself, rounded. */
-static unsigned int circuits(double time, double target)
-{
-	double n = ceil(time / target * (1 - 1e-12));
-
-	return n < 1 ? 1 : n > UINT16_MAX ? UINT16_MAX : (unsigned int)n;
-}
-
 static bool fits(struct lace_counts *c, const unsigned int *count)
 {
 	memset(c->used, 0, c->nr_rows * sizeof(*c->used));
@@ -90,7 +82,7 @@ static void raise_for(const struct lace_counts *c, unsigned int term,
 		memcpy(count, base, c->nr_vars * sizeof(*count));
 	for (size_t i = c->first[term]; i < c->first[term + 1]; i++) {
 		const struct lace_counts_entry *e = &c->entries[i];
-		unsigned int n = circuits(e->time, target);
+		unsigned int n = lace_counts_circuits(e->time, target);
 
 		if (n > count[e->var])
 			count[e->var] = n;

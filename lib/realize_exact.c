@@ -120,11 +120,9 @@ static double floor_cost(struct search *s, unsigned int depth)
 
 		for (size_t i = 0; i < k->nr; i++) {
 			const struct lace_need *need = &k->needs[i];
-			bool must = planner->cluster->relay == LACE_RELAY_NONE ||
-				    (need->data && planner->cluster->relay ==
-							   LACE_RELAY_CONTROL);
 
-			if (must && need->bits > time * s->room[need->pair])
+			if (lace_planner_must_have(planner, need) &&
+			    need->bits > time * s->room[need->pair])
 				time = need->bits / s->room[need->pair];
 		}
 		cost += term->repeat * time;

@@ -8,13 +8,6 @@
 
 #include <stdlib.h>
 
-static bool must_have(const struct lace_planner *planner,
-		      const struct lace_need *need)
-{
-	return planner->cluster->relay == LACE_RELAY_NONE ||
-	       (planner->cluster->relay == LACE_RELAY_CONTROL && need->data);
-}
-
 static int no_link(const struct lace_planner *planner,
 		   const struct lace_need *need, const char *op,
 		   struct lace_error *err)
@@ -55,7 +48,7 @@ static void count_peers(const struct lace_planner *planner,
 		const struct lace_between *p;
 		unsigned int e = kind->needs[i].pair;
 
-		if (!must_have(planner, &kind->needs[i]))
+		if (!lace_planner_must_have(planner, &kind->needs[i]))
 			continue;
 		p = &planner->pairs[e];
 		if (!planner->duplex) {
@@ -67,7 +60,7 @@ static void count_peers(const struct lace_planner *planner,
 		last = lace_planner_pair(planner, p->dst, p->src);
 		for (size_t k = 0; p->src > p->dst && k < kind->nr; k++)
 			if (kind->needs[k].pair == last &&
-			    must_have(planner, &kind->needs[k]))
+			    lace_planner_must_have(planner, &kind->needs[k]))
 				last = LACE_NONE;
 		if (last == LACE_NONE)
 			continue;
@@ -149,7 +142,7 @@ static bool explain_ocs(const struct lace_planner *planner,
 			&planner->pairs[kind->needs[i].pair];
 		unsigned int first;
 
-		if (!must_have(planner, &kind->needs[i]))
+		if (!lace_planner_must_have(planner, &kind->needs[i]))
 			continue;
 		/* A duplex circuit serves both directions. */
 		first = planner->links[pair->first_link].pair[0];
@@ -184,7 +177,7 @@ static int no_route(const struct lace_planner *planner, unsigned int op,
 	bool have_free = false;
 
 	for (size_t i = 0; i < kind->nr; i++) {
-		if (must_have(planner, &kind->needs[i]))
+		if (lace_planner_must_have(planner, &kind->needs[i]))
 			continue;
 		have_free = true;
 		need = &kind->needs[i];
@@ -233,7 +226,7 @@ void lace_realize_explain(struct lace_planner *planner, unsigned int op,
 	bool *seen;
 
 	for (size_t i = 0; i < kind->nr; i++) {
-		if (must_have(planner, &kind->needs[i]) &&
+		if (lace_planner_must_have(planner, &kind->needs[i]) &&
 		    !planner->pairs[kind->needs[i].pair].nr_links) {
 			no_link(planner, &kind->needs[i], name, err);
 			return;

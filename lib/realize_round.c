@@ -70,13 +70,6 @@ static void rounding_free(struct rounding *r)
 
 /* ---- lanes in use ---- */
 
-static unsigned int circuits(double time, double target)
-{
-	double n = ceil(time / target * (1 - 1e-12));
-
-	return n < 1 ? 1 : n > UINT16_MAX ? UINT16_MAX : (unsigned int)n;
-}
-
 static void use(struct rounding *r, unsigned int row, unsigned int old,
 		unsigned int now)
 {
@@ -108,7 +101,7 @@ static void set_time(struct rounding *r, unsigned int term, double time)
 	for (size_t i = c->first[term]; i < c->first[term + 1]; i++) {
 		unsigned int var = c->entries[i].var, most = 1;
 
-		r->need[i] = circuits(c->entries[i].time, time);
+		r->need[i] = lace_counts_circuits(c->entries[i].time, time);
 		r->budget -= 1 + r->first_entry[var + 1] - r->first_entry[var];
 		for (size_t e = r->first_entry[var];
 		     e < r->first_entry[var + 1]; e++)

@@ -363,18 +363,6 @@ static int recompile_run(struct recompiler *c, unsigned int first,
 
 /* ---- what has changed ---- */
 
-static int compare_circuits(const struct lace_circuit *a,
-			    const struct lace_circuit *b)
-{
-	if (a->tx_node != b->tx_node)
-		return a->tx_node < b->tx_node ? -1 : 1;
-	if (a->tx_port != b->tx_port)
-		return a->tx_port < b->tx_port ? -1 : 1;
-	if (a->rx_node != b->rx_node)
-		return a->rx_node < b->rx_node ? -1 : 1;
-	return (a->rx_port > b->rx_port) - (a->rx_port < b->rx_port);
-}
-
 static bool survives(const struct recompiler *c, const struct lace_circuit *k)
 {
 	const struct lace_node *nodes = c->left->nodes;
@@ -393,7 +381,7 @@ static void count_changes(const struct recompiler *c,
 	while (i < old->nr_circuits || j < new->nr_circuits) {
 		int way = i == old->nr_circuits ? 1 :
 			  j == new->nr_circuits ? -1 :
-			  compare_circuits(&old->circuits[i],
+			  lace_circuit_order(&old->circuits[i],
 					   &new->circuits[j]);
 
 		if (!way)

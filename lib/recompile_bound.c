@@ -28,19 +28,6 @@ struct bounder {
 	size_t work;
 };
 
-static bool must_have(const struct lace_planner *planner,
-		      const struct lace_need *need)
-{
-	switch (planner->cluster->relay) {
-	case LACE_RELAY_NONE:
-		return true;
-	case LACE_RELAY_CONTROL:
-		return need->data;
-	default:
-		return false;
-	}
-}
-
 /* Counts each pair with the kind that asks most of it. */
 static void choose(struct bounder *b)
 {
@@ -54,7 +41,7 @@ static void choose(struct bounder *b)
 			unsigned int e = k->needs[n].pair;
 			double w = k->needs[n].bits * b->repeat[b->kinds[i]];
 
-			if (!must_have(planner, &k->needs[n]) ||
+			if (!lace_planner_must_have(planner, &k->needs[n]) ||
 			    w <= b->heaviest[e])
 				continue;
 			b->heaviest[e] = w;
@@ -76,7 +63,8 @@ static void add_roots(struct bounder *b, unsigned int kind)
 		unsigned int e = k->needs[i].pair;
 		const struct lace_between *p = &planner->pairs[e];
 
-		if (!must_have(planner, &k->needs[i]) || b->chosen[e] != kind)
+		if (!lace_planner_must_have(planner, &k->needs[i]) ||
+		    b->chosen[e] != kind)
 			continue;
 		b->sum[p->src] += b->heaviest[e];
 		b->sum[n + p->dst] += b->heaviest[e];

@@ -279,19 +279,6 @@ bool lace_router_find(struct lace_router *router, unsigned int pair,
 
 /* ---- one kind ---- */
 
-bool lace_router_may_relay(const struct lace_planner *planner,
-			   const struct lace_need *need)
-{
-	switch (planner->cluster->relay) {
-	case LACE_RELAY_DATA:
-		return true;
-	case LACE_RELAY_CONTROL:
-		return !need->data;
-	default:
-		return false;
-	}
-}
-
 double lace_router_direct(struct lace_router *router, unsigned int kind)
 {
 	const struct lace_kind *k = &router->planner->kinds[kind];
@@ -311,7 +298,7 @@ double lace_router_direct(struct lace_router *router, unsigned int kind)
 			router->load[need->pair] = need->bits;
 			if (need->bits > time * capacity)
 				time = need->bits / capacity;
-		} else if (!lace_router_may_relay(router->planner, need)) {
+		} else if (lace_planner_must_have(router->planner, need)) {
 			return INFINITY;
 		}
 	}

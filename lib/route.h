@@ -21,8 +21,6 @@ bool lace_router_add(struct lace_router *router, unsigned int pair,
 bool lace_router_reserve(struct lace_router *router, unsigned int hops);
 void lace_router_load(struct lace_router *router,
 		      const struct lace_routed *routed, double sign);
-bool lace_router_may_relay(const struct lace_planner *planner,
-			   const struct lace_need *need);
 /* Loads what has circuits; the time that takes, or INFINITY. */
 double lace_router_direct(struct lace_router *router, unsigned int kind);
 /* Improves on the routes that take time, if the network is small; returns the

@@ -2,12 +2,12 @@
 /*
  * lacec compile: from a cluster and a schedule to a plan.
  */
+#include "clock.h"
 #include "lacec.h"
 #include "json.h"
 
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 static const struct option options[] = {
 	{ "cluster", required_argument, NULL, 'c' },
@@ -27,14 +27,6 @@ struct request {
 	bool keep_lanes, json;
 };
 
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec * 1e-9;
-}
-
 static long long peak_rss_bytes(void)
 {
 	struct rusage usage;
@@ -43,25 +35,9 @@ static long long peak_rss_bytes(void)
 	return usage.ru_maxrss * 1024LL;
 }
 
-static void print_real(const char *key, double value)
-{
-	printf(",\n  \"%s\": ", key);
-	lace_json_write_real(stdout, value);
-}
-
 static void print_json(const struct lace_plan *plan, double compile_s)
 {
-	fputs("{ \"format\": \"lace-plan/1\",\n  \"scheduler\": ", stdout);
-	lace_json_write_string(stdout, plan->scheduler);
-	if (plan->transition == LACE_KEEP_LANES)
-		fputs(",\n  \"transition\": \"keep-lanes\"", stdout);
-	printf(",\n  \"cluster_sha256\": \"%s\",\n  \"schedule_sha256\": \"%s\"",
-	       plan->cluster_sha256, plan->schedule_sha256);
-	print_real("cct_s", plan->cct_s);
-	print_real("transmit_s", plan->transmit_s);
-	print_real("reconfig_s", plan->reconfig_s);
-	print_real("bound_s", plan->bound_s);
-	printf(",\n  \"segment_count\": %u", plan->nr_segments);
+	print_plan_numbers(plan);
 	print_real("compile_s", compile_s);
 	printf(",\n  \"peak_rss_bytes\": %lld }\n", peak_rss_bytes());
 }

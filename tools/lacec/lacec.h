@@ -94,4 +94,9 @@ int write_schedule(const char *path, const struct lace_schedule *schedule,
 int write_plan(const char *path, const struct lace_plan *plan,
 	       struct lace_error *err);
 
+/* For --json: one more field of an object that has some. */
+void print_real(const char *key, double value);
+/* Begins an object with the fields of a plan, less segments. */
+void print_plan_numbers(const struct lace_plan *plan);
+
 #endif /* LACEC_H */

@@ -5,6 +5,7 @@
  * regular file (a device, a pipe) is written in place.
  */
 #include "lacec.h"
+#include "json.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -191,4 +192,25 @@ bool output_same(const char *a, const char *b)
 		return !strcmp(a, b);
 	return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev &&
 	       sa.st_ino == sb.st_ino;
+}
+
+void print_real(const char *key, double value)
+{
+	printf(",\n  \"%s\": ", key);
+	lace_json_write_real(stdout, value);
+}
+
+void print_plan_numbers(const struct lace_plan *plan)
+{
+	fputs("{ \"format\": \"lace-plan/1\",\n  \"scheduler\": ", stdout);
+	lace_json_write_string(stdout, plan->scheduler);
+	if (plan->transition == LACE_KEEP_LANES)
+		fputs(",\n  \"transition\": \"keep-lanes\"", stdout);
+	printf(",\n  \"cluster_sha256\": \"%s\",\n  \"schedule_sha256\": \"%s\"",
+	       plan->cluster_sha256, plan->schedule_sha256);
+	print_real("cct_s", plan->cct_s);
+	print_real("transmit_s", plan->transmit_s);
+	print_real("reconfig_s", plan->reconfig_s);
+	print_real("bound_s", plan->bound_s);
+	printf(",\n  \"segment_count\": %u", plan->nr_segments);
 }

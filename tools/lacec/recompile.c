@@ -3,13 +3,13 @@
  * lacec recompile: a plan for what is left after lanes or an OCS have failed,
  * from the plan there was.
  */
+#include "clock.h"
 #include "lacec.h"
 #include "file.h"
 #include "json.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { FAILED = 1000, FAILED_OCS, CLUSTER_OUT, JSON };
 
@@ -108,14 +108,6 @@ static int check_hash(const char *what, const char *path, const char *stated,
 	return -1;
 }
 
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec * 1e-9;
-}
-
 /* As for compile, the files do not count for compile_s. */
 static int make_plan(struct request *request, const struct lace_cluster *left,
 		     struct result *result, struct lace_error *err)
@@ -206,12 +198,6 @@ static void print_changes(const struct result *result)
 	       1e3 * result->compile_s);
 }
 
-static void print_real(const char *key, double value)
-{
-	printf(", \"%s\": ", key);
-	lace_json_write_real(stdout, value);
-}
-
 static void print_counts(const struct lace_recompiled_segment *s)
 {
 	printf("\"kept\": %u, \"moved\": %u, \"lost\": %u, \"new\": %u",
@@ -224,17 +210,9 @@ static void print_json(const struct result *result)
 	const struct lace_plan *plan = &result->plan;
 	struct lace_recompiled_segment sum = sum_of(result);
 
-	fputs("{ \"format\": \"lace-plan/1\", \"scheduler\": ", stdout);
-	lace_json_write_string(stdout, plan->scheduler);
-	printf(",\n  \"cluster_sha256\": \"%s\",\n  \"schedule_sha256\": \"%s\"",
-	       plan->cluster_sha256, plan->schedule_sha256);
-	print_real("cct_s", plan->cct_s);
-	print_real("transmit_s", plan->transmit_s);
-	print_real("reconfig_s", plan->reconfig_s);
-	print_real("bound_s", plan->bound_s);
+	print_plan_numbers(plan);
 	print_real("old_cct_s", report->old_cct_s);
-	printf(",\n  \"segment_count\": %u, \"replanned\": %u, ",
-	       plan->nr_segments, report->nr_replanned);
+	printf(",\n  \"replanned\": %u, ", report->nr_replanned);
 	print_counts(&sum);
 	print_real("compile_s", result->compile_s);
 	fputs(",\n  \"changes\": [", stdout);
@@ -243,8 +221,10 @@ static void print_json(const struct result *result)
 
 		printf("%s\n    { \"old_segment\": %u, ", i ? "," : "", s->old);
 		print_counts(s);
-		print_real("old_transmit_s", report->old_transmit_s[s->old]);
-		print_real("transmit_s", plan->segments[i].transmit_s);
+		fputs(", \"old_transmit_s\": ", stdout);
+		lace_json_write_real(stdout, report->old_transmit_s[s->old]);
+		fputs(", \"transmit_s\": ", stdout);
+		lace_json_write_real(stdout, plan->segments[i].transmit_s);
 		fputs(" }", stdout);
 	}
 	fputs(" ] }\n", stdout);

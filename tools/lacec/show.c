@@ -9,20 +9,6 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/* By TX lane, then by where it leads. */
-static int order(const struct lace_circuit *a, const struct lace_circuit *b)
-{
-	if (a->tx_node != b->tx_node)
-		return a->tx_node < b->tx_node ? -1 : 1;
-	if (a->tx_port != b->tx_port)
-		return a->tx_port < b->tx_port ? -1 : 1;
-	if (a->rx_node != b->rx_node)
-		return a->rx_node < b->rx_node ? -1 : 1;
-	if (a->rx_port != b->rx_port)
-		return a->rx_port < b->rx_port ? -1 : 1;
-	return 0;
-}
-
 static void print_circuit(char sign, const struct lace_circuit *circuit)
 {
 	printf("  %c %u.%u -> %u.%u\n", sign, circuit->tx_node,
@@ -42,7 +28,8 @@ static void print_changes(const struct lace_segment *from,
 		else if (j == to->nr_circuits)
 			way = -1;
 		else
-			way = order(&from->circuits[i], &to->circuits[j]);
+			way = lace_circuit_order(&from->circuits[i],
+						 &to->circuits[j]);
 		if (way < 0)
 			print_circuit('-', &from->circuits[i]);
 		else if (way > 0)

@@ -3,6 +3,7 @@
  * The points of a sweep, each compiled by every scheduler asked for.  Points are
  * shared out among processes; which of them ends first makes no difference.
  */
+#include "clock.h"
 #include "sweep.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 unsigned int sweep_nr_points(const struct sweep *sweep)
@@ -102,14 +102,6 @@ static int take_files(const struct sweep *sweep, unsigned int index,
 		return -1;
 	return lace_profile(&sweep->input.schedule, point->cluster.nr_nodes,
 			    &point->demand, err);
-}
-
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec * 1e-9;
 }
 
 static int compile_row(const struct point *point, const char *scheduler,
