@@ -5,43 +5,7 @@
 #include <linux/ethtool.h>
 
 #include "lace.h"
-
-static const char * const dev_names[LACE_A_DEVSTAT_MAX + 1] = {
-	[LACE_A_DEVSTAT_TX_NO_NODE] = "tx_no_node",
-	[LACE_A_DEVSTAT_TX_NO_LANE] = "tx_no_lane",
-	[LACE_A_DEVSTAT_STEER_BAD] = "steer_bad",
-	[LACE_A_DEVSTAT_REORDER_IN_ORDER] = "reorder_in_order",
-	[LACE_A_DEVSTAT_REORDER_HELD] = "reorder_held",
-	[LACE_A_DEVSTAT_REORDER_FILLED] = "reorder_filled",
-	[LACE_A_DEVSTAT_REORDER_LOST] = "reorder_lost",
-	[LACE_A_DEVSTAT_REORDER_EXPIRED] = "reorder_expired",
-	[LACE_A_DEVSTAT_REORDER_OVERFLOW] = "reorder_overflow",
-	[LACE_A_DEVSTAT_REORDER_FLUSHED] = "reorder_flushed",
-	[LACE_A_DEVSTAT_REORDER_LATE] = "reorder_late",
-	[LACE_A_DEVSTAT_REORDER_DEPTH] = "reorder_depth",
-};
-
-static const char * const lane_names[LACE_A_LANESTAT_MAX + 1] = {
-	[LACE_A_LANESTAT_PACKETS] = "packets",
-	[LACE_A_LANESTAT_BYTES] = "bytes",
-	[LACE_A_LANESTAT_RELAY_PACKETS] = "relay_packets",
-	[LACE_A_LANESTAT_RELAY_BYTES] = "relay_bytes",
-	[LACE_A_LANESTAT_DROPPED] = "dropped",
-	[LACE_A_LANESTAT_UNEXPECTED] = "unexpected",
-	[LACE_A_LANESTAT_MISADDRESSED] = "misaddressed",
-	[LACE_A_LANESTAT_SPOOFED] = "spoofed",
-	[LACE_A_LANESTAT_HOP_LIMIT] = "hop_limit",
-	[LACE_A_LANESTAT_MALFORMED] = "malformed",
-	[LACE_A_LANESTAT_DELIVERED] = "delivered",
-	[LACE_A_LANESTAT_DELIVERED_BYTES] = "delivered_bytes",
-	[LACE_A_LANESTAT_LOST] = "lost",
-	[LACE_A_LANESTAT_LOST_BYTES] = "lost_bytes",
-	[LACE_A_LANESTAT_MARKS] = "marks",
-	[LACE_A_LANESTAT_ACKS] = "acks",
-	[LACE_A_LANESTAT_REFUSED] = "refused",
-	[LACE_A_LANESTAT_FORGED] = "forged",
-	[LACE_A_LANESTAT_REPLAYED] = "replayed",
-};
+#include "stat_names.h"
 
 /* Calls visit for each lane that there is, in order.  Under RTNL. */
 static void for_each_lane(struct lace_device *lace,
@@ -65,7 +29,7 @@ static void count_lane(struct lace_port *port, enum lace_dir dir, void *arg)
 	int i;
 
 	for (i = 0; i <= LACE_A_LANESTAT_MAX; i++)
-		*n += !!lane_names[i];
+		*n += !!lace_lane_stat_names[i];
 }
 
 static int get_sset_count(struct net_device *dev, int set)
@@ -76,7 +40,7 @@ static int get_sset_count(struct net_device *dev, int set)
 	if (set != ETH_SS_STATS)
 		return -EOPNOTSUPP;
 	for (i = 0; i <= LACE_A_DEVSTAT_MAX; i++)
-		n += !!dev_names[i];
+		n += !!lace_dev_stat_names[i];
 	for_each_lane(netdev_priv(dev), count_lane, &n);
 	return n;
 }
@@ -87,10 +51,10 @@ static void name_lane(struct lace_port *port, enum lace_dir dir, void *arg)
 	int i;
 
 	for (i = 0; i <= LACE_A_LANESTAT_MAX; i++) {
-		if (!lane_names[i])
+		if (!lace_lane_stat_names[i])
 			continue;
 		snprintf(*at, ETH_GSTRING_LEN, "p%u_%s_%s", port->number,
-			 dir == LACE_DIR_TX ? "tx" : "rx", lane_names[i]);
+			 dir == LACE_DIR_TX ? "tx" : "rx", lace_lane_stat_names[i]);
 		*at += ETH_GSTRING_LEN;
 	}
 }
@@ -102,9 +66,9 @@ static void get_strings(struct net_device *dev, u32 set, u8 *data)
 	if (set != ETH_SS_STATS)
 		return;
 	for (i = 0; i <= LACE_A_DEVSTAT_MAX; i++) {
-		if (!dev_names[i])
+		if (!lace_dev_stat_names[i])
 			continue;
-		snprintf(data, ETH_GSTRING_LEN, "%s", dev_names[i]);
+		snprintf(data, ETH_GSTRING_LEN, "%s", lace_dev_stat_names[i]);
 		data += ETH_GSTRING_LEN;
 	}
 	for_each_lane(netdev_priv(dev), name_lane, &data);
@@ -120,7 +84,7 @@ static void read_lane(struct lace_port *port, enum lace_dir dir, void *arg)
 	lace_lane_stats_read(port, dir, values);
 	lace_lane_report(port, dir, &report, values);
 	for (i = 0; i <= LACE_A_LANESTAT_MAX; i++) {
-		if (lane_names[i])
+		if (lace_lane_stat_names[i])
 			*(*at)++ = values[i];
 	}
 }
@@ -133,7 +97,7 @@ static void get_stats(struct net_device *dev, struct ethtool_stats *stats,
 
 	lace_dev_stats_read(netdev_priv(dev), values);
 	for (i = 0; i <= LACE_A_DEVSTAT_MAX; i++) {
-		if (dev_names[i])
+		if (lace_dev_stat_names[i])
 			*data++ = values[i];
 	}
 	for_each_lane(netdev_priv(dev), read_lane, &data);

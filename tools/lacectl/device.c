@@ -3,6 +3,7 @@
  * "lacectl device" and "lacectl port": devices, which node they are, and the
  * numbers of their ports.
  */
+#include "../../kmod/stat_names.h"
 #include "client.h"
 #include "lacectl.h"
 #include "show.h"
@@ -29,21 +30,6 @@ static const char port_usage[] =
 	"lacectl port [show [dev DEV]]\n"
 	"lacectl port set PORT number NUMBER\n"
 	"  PORT is the enslaved interface, NUMBER its index in the cluster\n";
-
-static const char *const stat_names[LACE_A_DEVSTAT_MAX + 1] = {
-	[LACE_A_DEVSTAT_TX_NO_NODE] = "tx_no_node",
-	[LACE_A_DEVSTAT_TX_NO_LANE] = "tx_no_lane",
-	[LACE_A_DEVSTAT_STEER_BAD] = "steer_bad",
-	[LACE_A_DEVSTAT_REORDER_IN_ORDER] = "reorder_in_order",
-	[LACE_A_DEVSTAT_REORDER_HELD] = "reorder_held",
-	[LACE_A_DEVSTAT_REORDER_FILLED] = "reorder_filled",
-	[LACE_A_DEVSTAT_REORDER_LOST] = "reorder_lost",
-	[LACE_A_DEVSTAT_REORDER_EXPIRED] = "reorder_expired",
-	[LACE_A_DEVSTAT_REORDER_OVERFLOW] = "reorder_overflow",
-	[LACE_A_DEVSTAT_REORDER_FLUSHED] = "reorder_flushed",
-	[LACE_A_DEVSTAT_REORDER_LATE] = "reorder_late",
-	[LACE_A_DEVSTAT_REORDER_DEPTH] = "reorder_depth",
-};
 
 static json_t *json_port(const struct lace_rt_port *port)
 {
@@ -74,7 +60,7 @@ json_t *json_device(const struct lace_rt_device *device)
 			 "ack_ms", json_or_null(device->ack_ms),
 			 "ack_keyed", device->ack_keyed,
 			 "ports", json_ports(device),
-			 "stats", json_stats(stat_names, device->stats,
+			 "stats", json_stats(lace_dev_stat_names, device->stats,
 					     LACE_A_DEVSTAT_MAX));
 }
 
@@ -104,7 +90,7 @@ void print_device(const struct lacectl *ctl, const struct lace_rt_device *device
 		printf("    port %u %s\n", device->ports[i].number,
 		       device->ports[i].ifname);
 	if (ctl->stats)
-		print_stats(stat_names, device->stats, LACE_A_DEVSTAT_MAX);
+		print_stats(lace_dev_stat_names, device->stats, LACE_A_DEVSTAT_MAX);
 }
 
 static int get_devices(const char *dev, struct lace_rt_device **devices,

@@ -3,6 +3,7 @@
  * "lacectl lane": where each lane leads in the active segment, and what it has
  * carried.
  */
+#include "../../kmod/stat_names.h"
 #include "show.h"
 
 #include <stdlib.h>
@@ -11,28 +12,6 @@
 static const char usage[] =
 	"lacectl [-s] lane [show [dev DEV]]\n"
 	"  -s prints counters\n";
-
-static const char *const stat_names[LACE_A_LANESTAT_MAX + 1] = {
-	[LACE_A_LANESTAT_PACKETS] = "packets",
-	[LACE_A_LANESTAT_BYTES] = "bytes",
-	[LACE_A_LANESTAT_RELAY_PACKETS] = "relay_packets",
-	[LACE_A_LANESTAT_RELAY_BYTES] = "relay_bytes",
-	[LACE_A_LANESTAT_DROPPED] = "dropped",
-	[LACE_A_LANESTAT_UNEXPECTED] = "unexpected",
-	[LACE_A_LANESTAT_MISADDRESSED] = "misaddressed",
-	[LACE_A_LANESTAT_SPOOFED] = "spoofed",
-	[LACE_A_LANESTAT_HOP_LIMIT] = "hop_limit",
-	[LACE_A_LANESTAT_MALFORMED] = "malformed",
-	[LACE_A_LANESTAT_DELIVERED] = "delivered",
-	[LACE_A_LANESTAT_DELIVERED_BYTES] = "delivered_bytes",
-	[LACE_A_LANESTAT_LOST] = "lost",
-	[LACE_A_LANESTAT_LOST_BYTES] = "lost_bytes",
-	[LACE_A_LANESTAT_MARKS] = "marks",
-	[LACE_A_LANESTAT_ACKS] = "acks",
-	[LACE_A_LANESTAT_REFUSED] = "refused",
-	[LACE_A_LANESTAT_FORGED] = "forged",
-	[LACE_A_LANESTAT_REPLAYED] = "replayed",
-};
 
 static const char *dir_name(uint8_t dir)
 {
@@ -77,7 +56,7 @@ json_t *json_lane(const struct lace_rt_lane *lane)
 			 "drained", lane->drained,
 			 "epoch", lane->epoch ? json_integer(lane->epoch) :
 				json_null(),
-			 "stats", json_stats(stat_names, lane->stats,
+			 "stats", json_stats(lace_lane_stat_names, lane->stats,
 					     LACE_A_LANESTAT_MAX));
 }
 
@@ -110,7 +89,7 @@ void print_lane(const struct lacectl *ctl, const struct lace_rt_lane *lane)
 	if (!ctl->stats)
 		return;
 	print_word(lane);
-	print_stats(stat_names, lane->stats, LACE_A_LANESTAT_MAX);
+	print_stats(lace_lane_stat_names, lane->stats, LACE_A_LANESTAT_MAX);
 }
 
 static int lane_show(const struct lacectl *ctl, int argc, char **argv,
