@@ -5,13 +5,14 @@
  * be written and read again, and nothing proves more than the best plan takes.
  */
 #include "lace.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Two rings, a fork, a chain: pairs of unequal demand, control going back. */
-static const char schedule_text[] =
+static const char job_text[] =
 	"{ \"format\": \"lace-schedule/1\", \"name\": \"fuzz\", \"ranks\": 4,"
 	"  \"placement\": [0, 1, 2, 3], \"ops\": ["
 	"  { \"name\": \"a\", \"parts\": [ { \"transfers\": [[0, 1, 90000000],"
@@ -55,7 +56,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argv;
 	if (lace_cluster_make(4, 3, 1000000000, LACE_WIRING_SINGLE, 0.05,
 			      &cluster, &err) ||
-	    lace_schedule_parse(schedule_text, strlen(schedule_text), "s",
+	    lace_schedule_parse(job_text, strlen(job_text), "s",
 				&schedule, &err) ||
 	    lace_profile(&schedule, cluster.nr_nodes, &demand, &err))
 		fail(&err);
@@ -66,17 +67,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-static char *write_text(const struct lace_certificate *certificate, size_t *len)
-{
-	char *text = NULL;
-	FILE *out = open_memstream(&text, len);
-
-	if (lace_certificate_write(out, certificate))
-		abort();
-	fclose(out);
-	return text;
-}
-
 static void check_again(const struct lace_certificate *certificate)
 {
 	struct lace_certificate again;
@@ -84,10 +74,10 @@ static void check_again(const struct lace_certificate *certificate)
 	struct lace_error err;
 	char *first, *second;
 
-	first = write_text(certificate, &first_len);
+	first = certificate_text(certificate, &first_len);
 	if (lace_certificate_parse(first, first_len, "w", &again, &err))
 		abort();
-	second = write_text(&again, &second_len);
+	second = certificate_text(&again, &second_len);
 	if (first_len != second_len || memcmp(first, second, first_len))
 		abort();
 	free(first);

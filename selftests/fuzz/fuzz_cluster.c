@@ -4,20 +4,10 @@
  * number, and what it accepts it can write and read again.
  */
 #include "lace.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static char *write_text(const struct lace_cluster *cluster, size_t *len)
-{
-	char *text = NULL;
-	FILE *out = open_memstream(&text, len);
-
-	if (lace_cluster_write(out, cluster))
-		abort();
-	fclose(out);
-	return text;
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -32,10 +22,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			abort();
 		return 0;
 	}
-	first = write_text(&cluster, &first_len);
+	first = cluster_text(&cluster, &first_len);
 	if (lace_cluster_parse(first, first_len, "w", &again, &err))
 		abort();
-	second = write_text(&again, &second_len);
+	second = cluster_text(&again, &second_len);
 	if (first_len != second_len || memcmp(first, second, first_len))
 		abort();
 	free(first);

@@ -5,6 +5,7 @@
  * again.
  */
 #include "lace.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,17 +30,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		exit(2);
 	}
 	return 0;
-}
-
-static char *write_text(const struct lace_plan *plan, size_t *len)
-{
-	char *text = NULL;
-	FILE *out = open_memstream(&text, len);
-
-	if (lace_plan_write(out, plan))
-		abort();
-	fclose(out);
-	return text;
 }
 
 static void check_error(const struct lace_error *err,
@@ -76,10 +66,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		check_error(&err, LACE_ERR_INPUT);
 		return 0;
 	}
-	first = write_text(&plan, &first_len);
+	first = plan_text(&plan, &first_len);
 	if (lace_plan_parse(first, first_len, "w", &again, &err))
 		abort();
-	second = write_text(&again, &second_len);
+	second = plan_text(&again, &second_len);
 	if (first_len != second_len || memcmp(first, second, first_len))
 		abort();
 	free(first);

@@ -5,22 +5,12 @@
  * demand.
  */
 #include "lace.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define NODES 64
-
-static char *write_text(const struct lace_schedule *schedule, size_t *len)
-{
-	char *text = NULL;
-	FILE *out = open_memstream(&text, len);
-
-	if (lace_schedule_write(out, schedule))
-		abort();
-	fclose(out);
-	return text;
-}
 
 static void check_pairs(const struct lace_demand_op *op)
 {
@@ -79,10 +69,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			abort();
 		return 0;
 	}
-	first = write_text(&schedule, &first_len);
+	first = schedule_text(&schedule, &first_len);
 	if (lace_schedule_parse(first, first_len, "w", &again, &err))
 		abort();
-	second = write_text(&again, &second_len);
+	second = schedule_text(&again, &second_len);
 	if (first_len != second_len || memcmp(first, second, first_len))
 		abort();
 	compare_demand(&schedule, &again);

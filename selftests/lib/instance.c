@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/* See instance.h: dice, what they make, and the verdict on plans of it. */
 #include "instance.h"
+#include "text.h"
 
+#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,21 +253,37 @@ void instance_free(struct instance *in)
 	lace_cluster_free(&in->cluster);
 }
 
+bool instance_options(int argc, char **argv, uint64_t *nr, uint64_t *first)
+{
+	static const struct option options[] = {
+		{ "count", required_argument, NULL, 'c' },
+		{ "seed", required_argument, NULL, 's' },
+		{ 0 },
+	};
+	const char *asked = getenv("LACE_RANDOM_COUNT");
+	int option;
+
+	if (asked)
+		*nr = strtoull(asked, NULL, 0);
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == 'c')
+			*nr = strtoull(optarg, NULL, 0);
+		else if (option == 's')
+			*first = strtoull(optarg, NULL, 0);
+		else
+			return false;
+	}
+	return true;
+}
+
 /* ---- verdicts ---- */
 
 static char *write_plan(const struct instance *in, struct lace_plan *plan,
 			size_t *len)
 {
-	char *text = NULL;
-	FILE *out = open_memstream(&text, len);
-
-	if (!out)
-		return NULL;
 	strcpy(plan->cluster_sha256, in->cluster.sha256);
 	strcpy(plan->schedule_sha256, in->schedule.sha256);
-	lace_plan_write(out, plan);
-	fclose(out);
-	return text;
+	return plan_text(plan, len);
 }
 
 static void judge_again(const struct instance *in, const char *scheduler,

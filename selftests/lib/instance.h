@@ -18,6 +18,13 @@ struct dice {
 
 unsigned int dice_roll(struct dice *dice, unsigned int below);
 
+/*
+ * Options of a test of many instances: --count INSTANCES --seed FIRST.  nr has
+ * the default of --count unless LACE_RANDOM_COUNT is in the environment.  False
+ * if there is another option.
+ */
+bool instance_options(int argc, char **argv, uint64_t *nr, uint64_t *first);
+
 struct instance {
 	struct lace_cluster cluster;
 	struct lace_schedule schedule;

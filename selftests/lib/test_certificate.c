@@ -11,8 +11,8 @@
  */
 #include "instance.h"
 #include "tap.h"
+#include "text.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +25,6 @@ static const char *const schedulers[] = { "lace", "symmetric",
 	"uniform", "packet" };
 
 #define NR(array) (sizeof(array) / sizeof(*(array)))
-
-static char *text_of(const struct lace_certificate *certificate, size_t *len)
-{
-	char *text = NULL;
-	FILE *out = open_memstream(&text, len);
-
-	if (!out || lace_certificate_write(out, certificate))
-		abort();
-	fclose(out);
-	return text;
-}
 
 /* ---- by hand ---- */
 
@@ -356,7 +345,7 @@ static bool is_proven(const struct instance *in, const struct lace_plan *plan,
 
 	if (lace_certificate_parse(text, len, "c", &read, err))
 		return false;
-	again = text_of(&read, &again_len);
+	again = certificate_text(&read, &again_len);
 	ok = again_len == len && !memcmp(text, again, len);
 	if (!ok)
 		lace_fail(err, LACE_ERR_ANSWER, "is not the same when read");
@@ -537,7 +526,7 @@ static void judge(const struct instance *in, uint64_t seed,
 		return;
 	}
 	count_steps(&certificate, tally);
-	text = text_of(&certificate, &len);
+	text = certificate_text(&certificate, &len);
 	lace_certificate_free(&certificate);
 	if (!is_proven(in, &plan, text, len, &err)) {
 		tally->unproven++;
@@ -584,24 +573,11 @@ static int judge_all(uint64_t first, uint64_t nr)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "count", required_argument, NULL, 'c' },
-		{ "seed", required_argument, NULL, 's' },
-		{ 0 },
-	};
-	const char *asked = getenv("LACE_RANDOM_COUNT");
-	uint64_t nr = asked ? strtoull(asked, NULL, 0) : COUNT, first = 1;
+	uint64_t nr = COUNT, first = 1;
 	unsigned int planned = 5;
-	int option;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (option == 'c')
-			nr = strtoull(optarg, NULL, 0);
-		else if (option == 's')
-			first = strtoull(optarg, NULL, 0);
-		else
-			return 2;
-	}
+	if (!instance_options(argc, argv, &nr, &first))
+		return 2;
 	for (unsigned int i = 0; i < NR(by_hand); i++)
 		planned += by_hand[i].nr;
 	tap_plan(planned);

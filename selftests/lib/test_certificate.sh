@@ -4,26 +4,13 @@
 # Certificates as users of lacec see them: every scheduler has one, it is
 # verified, what was changed or belongs to other files is refused with one line.
 . "$(dirname "$0")/../ktap.sh"
+. "$(dirname "$0")/lacec.sh"
 
 example=Documentation/examples/testbed3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 proof=$work/proof.json
 plan=$work/plan.json
 changed=$work/changed.json
 files="-c $work/cluster.json -s $work/schedule.json"
-
-# answers STATUS PATTERN COMMAND...: one line on standard error, which matches
-answers() {
-	status=$1
-	pattern=$2
-	shift 2
-	"$@" >"$work/out" 2>"$work/err"
-	[ $? = "$status" ] && [ "$(wc -l <"$work/err")" = 1 ] &&
-		grep -q "$pattern" "$work/err" && return
-	cat "$work/out" "$work/err"
-	return 1
-}
 
 # verified PATTERN: the plan's certificate holds, and this is said of it
 verified() {
@@ -36,7 +23,7 @@ verified() {
 # refused PATTERN EXPRESSION: the certificate with something changed
 refused() {
 	jq "$2" "$proof" >"$changed" &&
-		answers 1 "changed.json: .*$1" \
+		matches_line 1 "changed.json: .*$1" \
 			lacec check $files --certificate "$changed" "$plan"
 }
 
@@ -78,7 +65,7 @@ ktap_check "of another cluster" refused "cluster_sha256 is 0000" \
 ktap_check "of another schedule" refused "schedule_sha256 is 0000" \
 	'.schedule_sha256 = "0" * 64'
 jq '.bound_s *= 0.9' "$proof" >"$changed"
-ktap_check "of a lower bound" answers 1 "proves a bound of .* the plan's bound_s" \
+ktap_check "of a lower bound" matches_line 1 "proves a bound of .* the plan's bound_s" \
 	lacec check $files --certificate "$changed" "$plan"
 
 # ---- the example, and nothing at all ----
@@ -92,11 +79,11 @@ jq '.ops = []' $example/schedule.json >"$work/empty.json"
 files="-c $example/cluster.json -s $work/empty.json"
 lacec compile $files --certificate "$proof" -o "$plan"
 ktap_check "a schedule without ops" verified "less than 0 s: 0 proofs"
-ktap_check "a file that is none" answers 2 "schedule.json:2: format: has to be" \
+ktap_check "a file that is none" matches_line 2 "schedule.json:2: format: has to be" \
 	lacec check $files --certificate $example/schedule.json "$plan"
-ktap_check "plan and proof in one file" answers 2 "compile: -o and --certificate are one" \
+ktap_check "plan and proof in one file" matches_line 2 "compile: -o and --certificate are one" \
 	lacec compile $files --certificate "$work/z" -o "$work/z"
-ktap_check "a plan that cannot be written" answers 2 "no/such: cannot write" \
+ktap_check "a plan that cannot be written" matches_line 2 "no/such: cannot write" \
 	lacec compile $files --certificate "$work/z" -o "$work/no/such"
 ktap_check "leaves no proof" sh -c "! ls '$work' | grep '^z'"
 

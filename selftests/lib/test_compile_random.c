@@ -11,7 +11,6 @@
 #include "instance.h"
 #include "tap.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -51,25 +50,12 @@ static void judge_both(const struct instance *in, uint64_t seed,
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "count", required_argument, NULL, 'c' },
-		{ "seed", required_argument, NULL, 's' },
-		{ 0 },
-	};
 	static const struct instance_size size = { 14, 8, 8 };
-	const char *asked = getenv("LACE_RANDOM_COUNT");
-	uint64_t nr = asked ? strtoull(asked, NULL, 0) : COUNT, first = 1;
+	uint64_t nr = COUNT, first = 1;
 	struct tally tally = { 0 };
-	int option;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (option == 'c')
-			nr = strtoull(optarg, NULL, 0);
-		else if (option == 's')
-			first = strtoull(optarg, NULL, 0);
-		else
-			return 2;
-	}
+	if (!instance_options(argc, argv, &nr, &first))
+		return 2;
 	tap_plan(3);
 	for (uint64_t seed = first; seed < first + nr; seed++) {
 		struct dice dice = { .state = seed * 0x9e3779b97f4a7c15ull + 1 };

@@ -8,6 +8,7 @@
  */
 #include "instance.h"
 #include "tap.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,18 +108,6 @@ static void test_by_hand(void)
 
 /* ---- the field of the file ---- */
 
-static char *text_of(const struct lace_plan *plan, size_t *len)
-{
-	char *text = NULL;
-	FILE *out = open_memstream(&text, len);
-
-	if (!out)
-		return NULL;
-	lace_plan_write(out, plan);
-	fclose(out);
-	return text;
-}
-
 static void test_file(void)
 {
 	struct lace_plan plan = { .scheduler = "lace" }, again;
@@ -128,12 +117,12 @@ static void test_file(void)
 
 	memset(plan.cluster_sha256, 'a', 64);
 	memset(plan.schedule_sha256, 'b', 64);
-	text = text_of(&plan, &len);
+	text = plan_text(&plan, &len);
 	tap_check(text && !strstr(text, "transition"),
 		  "a plan that stops all lanes says nothing");
 	free(text);
 	plan.transition = LACE_KEEP_LANES;
-	text = text_of(&plan, &len);
+	text = plan_text(&plan, &len);
 	tap_check(text && !lace_plan_parse(text, len, "x", &again, &err) &&
 		  again.transition == LACE_KEEP_LANES,
 		  "one that keeps lanes says so");
@@ -326,8 +315,8 @@ static void judge_keep(struct tally *tally, uint64_t seed,
 		complain(tally, seed, scheduler, "no plan the second time");
 		return;
 	}
-	a = text_of(plan, &len_a);
-	b = text_of(&again, &len_b);
+	a = plan_text(plan, &len_a);
+	b = plan_text(&again, &len_b);
 	if (!a || !b || len_a != len_b || memcmp(a, b, len_a))
 		complain(tally, seed, scheduler, "not the same bytes twice");
 	free(a);

@@ -4,19 +4,11 @@
 # --keep-lanes as users of lacec see it: off unless asked for, a plan that says
 # which model it is of and is checked against that one.
 . "$(dirname "$0")/../ktap.sh"
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/lacec.sh"
 
 # answers_no TEXT COMMAND...: it exits with 1, one line that has TEXT
 answers_no() {
-	text=$1
-	shift
-	"$@" >"$work/out" 2>"$work/err"
-	[ $? = 1 ] && [ "$(wc -l <"$work/err")" = 1 ] &&
-		grep -qF -- "$text" "$work/err" && return
-	cat "$work/err"
-	return 1
+	says_line 1 "$@"
 }
 
 job=$work/job.json

@@ -4,23 +4,11 @@
 # lacec as its users see it: results, the one line that is said when something
 # is wrong, exit statuses, and that a file is written whole or not at all.
 . "$(dirname "$0")/../ktap.sh"
+. "$(dirname "$0")/lacec.sh"
 
 example=Documentation/examples/testbed3
 cluster=$example/cluster.json
 schedule=$example/schedule.json
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-# status N COMMAND...: it exits with N
-status() {
-	expected=$1
-	shift
-	"$@" >"$work/out" 2>"$work/err"
-	got=$?
-	[ "$got" = "$expected" ] && return
-	echo "exit status $got, not $expected: $(cat "$work/err")"
-	return 1
-}
 
 # says LINE COMMAND...: it exits with 2, prints that line only, no result
 says() {
@@ -34,13 +22,7 @@ says() {
 
 # answers_no PATTERN COMMAND...: it exits with 1, one line that matches
 answers_no() {
-	pattern=$1
-	shift
-	status 1 "$@" || return
-	[ "$(wc -l <"$work/err")" = 1 ] && grep -q "$pattern" "$work/err" &&
-		return
-	cat "$work/err"
-	return 1
+	matches_line 1 "$@"
 }
 
 # number FILE KEY VALUE: to six digits
@@ -48,12 +30,6 @@ number() {
 	jq -e --argjson should "$3" ".$2 / \$should - 1 | fabs < 1e-6" \
 		"$1" >/dev/null && return
 	jq "{$2}" "$1"
-	return 1
-}
-
-same() {
-	[ "$1" = "$2" ] && return
-	echo "$1"
 	return 1
 }
 

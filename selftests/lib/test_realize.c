@@ -3,6 +3,7 @@
  * Counts of circuits: against a search of all counts on random small problems,
  * and the list of points against its promise.
  */
+#include "counts.h"
 #include "planner.h"
 #include "tap.h"
 
@@ -48,21 +49,6 @@ static void make(struct lace_counts *c)
 	c->first[terms] = nr;
 }
 
-static double value_of(const struct lace_counts *c, const unsigned int *count)
-{
-	double value = 0;
-
-	for (unsigned int t = 0; t < c->nr_terms; t++) {
-		double time = 0;
-
-		for (size_t i = c->first[t]; i < c->first[t + 1]; i++)
-			time = fmax(time, c->entries[i].time /
-					  count[c->entries[i].var]);
-		value += c->weight[t] * time;
-	}
-	return value;
-}
-
 static bool fits(const struct lace_counts *c, const unsigned int *count)
 {
 	unsigned int used[ROWS] = { 0 };
@@ -83,7 +69,7 @@ static double search(const struct lace_counts *c, unsigned int var,
 	double best = INFINITY;
 
 	if (var == c->nr_vars)
-		return fits(c, count) ? value_of(c, count) : INFINITY;
+		return fits(c, count) ? counts_value(c, count) : INFINITY;
 	for (count[var] = 1; count[var] <= SIZE; count[var]++)
 		best = fmin(best, search(c, var + 1, count));
 	return best;
@@ -123,7 +109,7 @@ static void test_search(void)
 		} else {
 			wrong += !c.feasible || !c.exact || !fits(&c, c.count) ||
 				 fabs(c.value - best) > 1e-9 * best ||
-				 fabs(value_of(&c, c.count) - best) >
+				 fabs(counts_value(&c, c.count) - best) >
 					 1e-9 * best;
 			unordered += !has_all_points(&c, best);
 			many += c.nr_terms > 1;

@@ -7,6 +7,7 @@
  */
 #include "instance.h"
 #include "tap.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -262,22 +263,10 @@ static void fail_some(struct lace_cluster *left, struct dice *dice)
 	}
 }
 
-static char *text_of(const struct lace_plan *plan, size_t *len)
-{
-	char *text = NULL;
-	FILE *out = open_memstream(&text, len);
-
-	if (!out)
-		return NULL;
-	lace_plan_write(out, plan);
-	fclose(out);
-	return text;
-}
-
 static bool same_plan(const struct lace_plan *a, const struct lace_plan *b)
 {
 	size_t len_a = 0, len_b = 0;
-	char *x = text_of(a, &len_a), *y = text_of(b, &len_b);
+	char *x = plan_text(a, &len_a), *y = plan_text(b, &len_b);
 	bool same = x && y && len_a == len_b && !memcmp(x, y, len_a);
 
 	free(x);

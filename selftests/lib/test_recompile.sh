@@ -4,20 +4,7 @@
 # lacec recompile as its users see it: the plan and the cluster that is left pass
 # their check, what has changed is told, and how words are taken.
 . "$(dirname "$0")/../ktap.sh"
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-# status N COMMAND...: it exits with N
-status() {
-	expected=$1
-	shift
-	"$@" >"$work/out" 2>"$work/err"
-	got=$?
-	[ "$got" = "$expected" ] && return
-	echo "exit status $got, not $expected: $(cat "$work/err")"
-	return 1
-}
+. "$(dirname "$0")/lacec.sh"
 
 job=$work/job.json
 cluster=$work/cluster.json

@@ -4,6 +4,7 @@
  * that fit, and no number that a dual proves above what a search of all counts
  * finds.
  */
+#include "counts.h"
 #include "relax.h"
 #include "tap.h"
 
@@ -75,21 +76,6 @@ static void make_steps(struct lace_counts *c, unsigned int nodes,
 	}
 }
 
-static double value_of(const struct lace_counts *c, const unsigned int *count)
-{
-	double value = 0;
-
-	for (unsigned int t = 0; t < c->nr_terms; t++) {
-		double time = 0;
-
-		for (size_t i = c->first[t]; i < c->first[t + 1]; i++)
-			time = fmax(time, c->entries[i].time /
-					  count[c->entries[i].var]);
-		value += c->weight[t] * time;
-	}
-	return value;
-}
-
 static double search(const struct lace_counts *c, unsigned int var,
 		     unsigned int *left, unsigned int *count)
 {
@@ -97,7 +83,7 @@ static double search(const struct lace_counts *c, unsigned int var,
 	double best = INFINITY;
 
 	if (var == c->nr_vars)
-		return value_of(c, count);
+		return counts_value(c, count);
 	a = c->vars[var].row[0];
 	b = c->vars[var].row[1];
 	for (count[var] = 1; left[a] && left[b]; count[var]++) {

@@ -4,40 +4,16 @@
 # lacec sweep as its users see it: the table agrees with compile point by point,
 # its order does not depend on the number of processes, the plot is one.
 . "$(dirname "$0")/../ktap.sh"
+. "$(dirname "$0")/lacec.sh"
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 here=$(dirname "$0")
 example=Documentation/examples/testbed3
 files="-c $example/cluster.json -s $example/schedule.json"
 model="llama3.1-8b --pp 2 --microbatches 4 --rate 100G"
 
-# status N COMMAND...: it exits with N
-status() {
-	expected=$1
-	shift
-	"$@" >"$work/out" 2>"$work/err"
-	got=$?
-	[ "$got" = "$expected" ] && return
-	echo "exit status $got, not $expected: $(cat "$work/err")"
-	return 1
-}
-
 # says TEXT COMMAND...: it exits with 2 and one line that has TEXT
 says() {
-	text=$1
-	shift
-	status 2 "$@" || return
-	[ "$(wc -l <"$work/err")" = 1 ] && grep -qF -- "$text" "$work/err" &&
-		return
-	cat "$work/err"
-	return 1
-}
-
-same() {
-	[ "$1" = "$2" ] && return
-	echo "$1"
-	return 1
+	says_line 2 "$@"
 }
 
 # Without the time that compiling took.
