@@ -60,11 +60,8 @@ static unsigned int ports_mtu(struct lace_device *lace)
 	struct lace_port *port;
 	int i;
 
-	for (i = 0; i < LACE_MAX_PORTS; i++) {
-		port = rtnl_dereference(lace->ports[i]);
-		if (port)
-			mtu = min(mtu, READ_ONCE(port->dev->mtu));
-	}
+	lace_for_each_port(lace, i, port)
+		mtu = min(mtu, READ_ONCE(port->dev->mtu));
 	return mtu;
 }
 
@@ -93,10 +90,7 @@ void lace_device_update_headroom(struct lace_device *lace)
 
 	ASSERT_RTNL();
 
-	for (i = 0; i < LACE_MAX_PORTS; i++) {
-		port = rtnl_dereference(lace->ports[i]);
-		if (!port)
-			continue;
+	lace_for_each_port(lace, i, port) {
 		headroom = max_t(unsigned short, headroom,
 				 LL_RESERVED_SPACE(port->dev));
 		tailroom = max(tailroom, port->dev->needed_tailroom);

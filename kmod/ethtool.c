@@ -16,11 +16,9 @@ static void for_each_lane(struct lace_device *lace,
 	struct lace_port *port;
 	int i, dir;
 
-	for (i = 0; i < LACE_MAX_PORTS; i++) {
-		port = rtnl_dereference(lace->ports[i]);
-		for (dir = LACE_DIR_TX; port && dir <= LACE_DIR_RX; dir++)
+	lace_for_each_port(lace, i, port)
+		for (dir = LACE_DIR_TX; dir <= LACE_DIR_RX; dir++)
 			visit(port, dir, arg);
-	}
 }
 
 static void count_lane(struct lace_port *port, enum lace_dir dir, void *arg)

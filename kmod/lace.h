@@ -183,6 +183,11 @@ struct lace_device {
 	struct lace_acks acks;
 };
 
+/* Under RTNL, for each port that there is: i is its number. */
+#define lace_for_each_port(lace, i, port)				\
+	for ((i) = 0; (i) < LACE_MAX_PORTS; (i)++)			\
+		if (((port) = rtnl_dereference((lace)->ports[i])))
+
 struct lace_net {
 	struct list_head devices;
 	unsigned int generation;	/* of the configuration, for dumps */

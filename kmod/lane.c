@@ -157,20 +157,14 @@ static void follow_rx(struct lace_port *port, const struct lace_far *far)
 		lace_ack_rx_start(&lane->rx, get_random_u64() | 1);
 }
 
-/* After the active segment, or the port of a number, is another one. */
-void lace_lanes_follow(struct lace_device *lace)
+/* Without a segment, no lane leads anywhere. */
+static void follow(struct lace_device *lace, const struct lace_active *active)
 {
 	static const struct lace_far nobody = { .node = LACE_NO_NODE };
-	const struct lace_active *active = rtnl_dereference(lace->active);
 	struct lace_port *port;
 	int i;
 
-	ASSERT_RTNL();
-
-	for (i = 0; i < LACE_MAX_PORTS; i++) {
-		port = rtnl_dereference(lace->ports[i]);
-		if (!port)
-			continue;
+	lace_for_each_port(lace, i, port) {
 		spin_lock_bh(&port->lane->lock);
 		follow_tx(port, active ? &active->far[LACE_DIR_TX][i] :
 					 &nobody);
@@ -178,6 +172,12 @@ void lace_lanes_follow(struct lace_device *lace)
 					 &nobody);
 		spin_unlock_bh(&port->lane->lock);
 	}
+}
+
+/* After the active segment, or the port of a number, is another one. */
+void lace_lanes_follow(struct lace_device *lace)
+{
+	follow(lace, rtnl_dereference(lace->active));
 }
 
 /* The port has lost its carrier, or is down. */
@@ -423,10 +423,6 @@ void lace_lane_report(struct lace_port *port, enum lace_dir dir,
 /* Interval in ms; 0 turns the protocol off, and then no lane is dark. */
 void lace_lanes_set_interval(struct lace_device *lace, u32 msecs)
 {
-	static const struct lace_far nobody = { .node = LACE_NO_NODE };
-	struct lace_port *port;
-	int i;
-
 	ASSERT_RTNL();
 
 	if (lace->acks.msecs == msecs)
@@ -438,15 +434,8 @@ void lace_lanes_set_interval(struct lace_device *lace, u32 msecs)
 		queue_delayed_work(lace_wq, &lace->acks.step, 0);
 		return;
 	}
-	for (i = 0; i < LACE_MAX_PORTS; i++) {
-		port = rtnl_dereference(lace->ports[i]);
-		if (!port)
-			continue;
-		spin_lock_bh(&port->lane->lock);
-		follow_tx(port, &nobody);
-		follow_rx(port, &nobody);
-		spin_unlock_bh(&port->lane->lock);
-	}
+	/* They begin anew. */
+	follow(lace, NULL);
 	lace_lanes_follow(lace);
 }
 

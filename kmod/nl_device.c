@@ -56,11 +56,9 @@ static int put_ports(struct sk_buff *skb, struct lace_device *lace)
 	struct lace_port *port;
 	int i;
 
-	for (i = 0; i < LACE_MAX_PORTS; i++) {
-		port = rtnl_dereference(lace->ports[i]);
-		if (port && put_port(skb, port))
+	lace_for_each_port(lace, i, port)
+		if (put_port(skb, port))
 			return -EMSGSIZE;
-	}
 	return 0;
 }
 

@@ -223,11 +223,8 @@ void lace_port_del_all(struct lace_device *lace)
 	struct lace_port *port;
 	int i;
 
-	for (i = 0; i < LACE_MAX_PORTS; i++) {
-		port = rtnl_dereference(lace->ports[i]);
-		if (port)
-			del(port);
-	}
+	lace_for_each_port(lace, i, port)
+		del(port);
 }
 
 /* A number that the active segment uses means a fibre: it must not come to
