@@ -17,6 +17,8 @@ HOST = ("lint", "setup", "vm", "demo", "bench")
 GUEST = ("net", "ebpf")
 DEFAULT_SECONDS = 240
 FUZZ_SECONDS = 10
+# Random instances of a test, where sanitizers make each ten times slower.
+SANITIZED_COUNT = "40"
 
 
 class Program:
@@ -117,6 +119,8 @@ def execute(program, wrapper=()):
         os.makedirs(os.path.dirname(os.path.join(TOP, program.log(suffix))),
                     exist_ok=True)
     env = dict(os.environ, LACE_BUILD=program.build)
+    if program.build == "build/san":
+        env.setdefault("LACE_RANDOM_COUNT", SANITIZED_COUNT)
     env["PATH"] = ":".join([os.path.join(TOP, program.build, "tools"),
                             "/usr/sbin:/usr/bin:/sbin:/bin", env["PATH"]])
     start = time.monotonic()
