@@ -57,7 +57,8 @@ int lace_no_memory(struct lace_error *err)
  */
 void lace_error_at(struct lace_error *err, const char *file, unsigned int line)
 {
-	snprintf(err->file, sizeof(err->file), "%s", file);
+	/* An empty name is one, too. */
+	snprintf(err->file, sizeof(err->file), "%s", *file ? file : "\"\"");
 	make_one_line(err->file);
 	err->line = line;
 }

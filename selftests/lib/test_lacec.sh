@@ -38,7 +38,7 @@ edit() {
 	jq "$1" "$2" >"$work/edited.json"
 }
 
-ktap_plan 74
+ktap_plan 84
 
 # ---- plans ----
 
@@ -191,7 +191,28 @@ for args in "" "bogus" "compile" "compile -c" "compile -c $cluster" \
 	ktap_check "usage: lacec $args" status 2 lacec $args
 done
 
+ktap_check "a hexadecimal number" says_line 2 "is no rate" \
+	lacec cluster --servers 8 --ports 4 --rate 0x10G
+ktap_check "a file of no name" says_line 2 'lacec: "": ' \
+	lacec check -c $cluster -s $schedule ""
+
 # ---- output ----
+
+cp $cluster "$work/c.json"
+cp $schedule "$work/s.json"
+ln -s s.json "$work/s-link.json"
+for args in "compile -c $work/c.json -s $work/s.json -o $work/c.json" \
+	"compile -c $work/c.json -s $work/s.json -o $work/s-link.json" \
+	"compile -c $work/c.json -s $work/s.json -o $work/p --certificate $work/s.json" \
+	"recompile -c $work/c.json -s $work/s.json --failed 0/0 p -o $work/c.json" \
+	"recompile -c $work/c.json -s $work/s.json --failed 0/0 p --cluster-out $work/c.json" \
+	"sweep -c $work/c.json -s $work/s.json --csv $work/c.json" \
+	"import --format goal $work/s.json -o $work/s.json"; do
+	ktap_check "an input is not written over: ${args%% *}" says_line 2 \
+		"would be written over" lacec $args
+done
+ktap_check "and is as before" sh -c \
+	"cmp $cluster $work/c.json && cmp $schedule $work/s.json"
 
 ktap_check "a full disk" says "lacec: /dev/full: cannot write: No space left on device" \
 	$compile -o /dev/full

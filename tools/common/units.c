@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #define RATE_MAX_BPS 9e15
@@ -26,8 +27,9 @@ static int parse_scaled(const char *word, const struct unit *units,
 {
 	char *end;
 
-	/* Digits first: no sign, no "nan". */
-	if (!isdigit((unsigned char)word[0]) && word[0] != '.')
+	/* Digits first: no sign, no "nan".  No unit has an x, hexadecimal has. */
+	if ((!isdigit((unsigned char)word[0]) && word[0] != '.') ||
+	    strpbrk(word, "xX"))
 		return -1;
 	errno = 0;
 	*value = strtod(word, &end);

@@ -34,30 +34,6 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static int parse_wiring(const char *word, enum lace_wiring *wiring,
-			struct lace_error *err)
-{
-	if (!strcmp(word, "single"))
-		*wiring = LACE_WIRING_SINGLE;
-	else if (!strcmp(word, "planes"))
-		*wiring = LACE_WIRING_PLANES;
-	else
-		return lace_fail(err, LACE_ERR_INPUT,
-				 "--wiring is \"single\" or \"planes\", not \"%s\"",
-				 word);
-	return 0;
-}
-
-static int parse_relay(const char *word, enum lace_relay *relay,
-		       struct lace_error *err)
-{
-	if (!lace_relay_find(word, relay))
-		return 0;
-	return lace_fail(err, LACE_ERR_INPUT,
-			 "--relay is \"none\", \"control\" or \"data\", not \"%s\"",
-			 word);
-}
-
 static int parse_control(const char *word, double *ratio,
 			 struct lace_error *err)
 {

@@ -159,6 +159,9 @@ static int run(const struct command *self, int argc, char **argv)
 		return fail_usage(self, "what is \"%s\"?", argv[optind]);
 	if (input_check(&request.input, self))
 		return STATUS_BAD;
+	if (input_spare(&request.input, self, request.output) ||
+	    input_spare(&request.input, self, request.certificate))
+		return STATUS_BAD;
 	if (output_same(request.output, request.certificate))
 		return fail_usage(self, "-o and --certificate are one file");
 	if (!lace_scheduler_find(request.scheduler))

@@ -62,6 +62,11 @@ static int run(const struct command *self, int argc, char **argv)
 		return fail_usage(self, "there is no FILE to import");
 	spec.files = (const char *const *)&argv[optind];
 	spec.nr_files = argc - optind;
+	for (size_t i = 0; i < spec.nr_files; i++)
+		if (spare(spec.files[i], self, output))
+			return STATUS_BAD;
+	if (spare(spec.groups, self, output))
+		return STATUS_BAD;
 	if (lace_import(&spec, &schedule, stderr, &err))
 		return fail(&err);
 	ret = write_schedule(output, &schedule, &err);

@@ -14,6 +14,21 @@ int input_check(const struct input *input, const struct command *command)
 	return STATUS_DONE;
 }
 
+int spare(const char *input, const struct command *command, const char *result)
+{
+	if (!output_same(input, result))
+		return STATUS_DONE;
+	return fail_usage(command, "\"%s\" would be written over", input);
+}
+
+int input_spare(const struct input *input, const struct command *command,
+		const char *result)
+{
+	if (spare(input->cluster_path, command, result))
+		return STATUS_BAD;
+	return spare(input->schedule_path, command, result);
+}
+
 int input_read(struct input *input, struct lace_error *err)
 {
 	int ret;

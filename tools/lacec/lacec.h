@@ -51,6 +51,10 @@ struct input {
 
 /* -c and -s have to be given. */
 int input_check(const struct input *input, const struct command *command);
+/* An input may not be where a result goes; a result that is NULL goes nowhere. */
+int spare(const char *input, const struct command *command, const char *result);
+int input_spare(const struct input *input, const struct command *command,
+		const char *result);
 /* Without the demand; input_profile() adds it. */
 int input_read(struct input *input, struct lace_error *err);
 int input_profile(struct input *input, struct lace_error *err);
@@ -63,6 +67,13 @@ int compile_plan(const struct input *input, const char *scheduler,
 struct lace_cluster charged_cluster(const struct input *input,
 				    const struct lace_plan *plan);
 void input_free(struct input *input);
+
+/* ---- words.c ---- */
+
+int parse_wiring(const char *word, enum lace_wiring *wiring,
+		 struct lace_error *err);
+int parse_relay(const char *word, enum lace_relay *relay,
+		struct lace_error *err);
 
 /* ---- output.c: a file that is there whole or not at all ---- */
 

@@ -293,7 +293,10 @@ static int settle_words(struct request *request, const struct command *self)
 		return fail_usage(self, "--failed or --failed-ocs is missing");
 	if (output_same(request->output, request->cluster_out))
 		return fail_usage(self, "-o and --cluster-out are one file");
-	return input_check(&request->input, self);
+	if (input_check(&request->input, self) ||
+	    input_spare(&request->input, self, request->output))
+		return STATUS_BAD;
+	return input_spare(&request->input, self, request->cluster_out);
 }
 
 static int take_option(int option, struct request *request,

@@ -159,28 +159,6 @@ static int parse_axis(int option, struct sweep *sweep, struct lace_error *err)
 	}
 }
 
-static int parse_wiring(const char *word, enum lace_wiring *wiring,
-			struct lace_error *err)
-{
-	*wiring = strcmp(word, "planes") ? LACE_WIRING_SINGLE :
-					   LACE_WIRING_PLANES;
-	if (!strcmp(word, "single") || !strcmp(word, "planes"))
-		return 0;
-	return lace_fail(err, LACE_ERR_INPUT,
-			 "--wiring is \"single\" or \"planes\", not \"%.64s\"",
-			 word);
-}
-
-static int parse_relay(const char *word, enum lace_relay *relay,
-		       struct lace_error *err)
-{
-	if (!lace_relay_find(word, relay))
-		return 0;
-	return lace_fail(err, LACE_ERR_INPUT,
-			 "--relay is \"none\", \"control\" or \"data\", not \"%.64s\"",
-			 word);
-}
-
 static int parse_model(int option, struct sweep *sweep, struct lace_error *err)
 {
 	struct lace_generate *model = &sweep->model;
@@ -481,7 +459,10 @@ static int settle(struct request *request, int argc, char **argv,
 		return fail_usage(self, "a MODEL or -c and -s are needed");
 	if (request->model_only)
 		return fail_usage(self, "%s need a MODEL", request->model_only);
-	return input_check(&sweep->input, self);
+	if (input_check(&sweep->input, self) ||
+	    input_spare(&sweep->input, self, request->csv))
+		return STATUS_BAD;
+	return input_spare(&sweep->input, self, request->plot);
 }
 
 static int run(const struct command *self, int argc, char **argv)
