@@ -14,7 +14,9 @@
 
 #define LACE_GENL_NAME "lace"
 #define LACE_GENL_VERSION 1
-#define LACE_GENL_MCGRP_MONITOR "monitor"
+#define LACE_GENL_MCGRP_MONITOR "monitor"	/* changes of objects */
+#define LACE_GENL_MCGRP_TRANSITION "transition"
+#define LACE_GENL_MCGRP_HOOK "hook"
 
 #define LACE_MAX_PORTS 32	/* ports of one node, numbered from 0 */
 #define LACE_MAX_NODES 65535	/* node numbers are below this */
@@ -51,6 +53,21 @@ enum lace_cmd {
 	LACE_CMD_SEGMENT_ACTIVATE,	/* without LACE_A_SEGMENT_ID: none */
 	LACE_CMD_SEGMENT_NTF,
 	LACE_CMD_SEGMENT_DEL_NTF,
+	LACE_CMD_TRANSITION_GET,	/* of a device: the last one by itself;
+					 * as a dump, with those before it
+					 */
+	LACE_CMD_TRANSITION_START,	/* answers with TRANSITION_ID */
+	LACE_CMD_TRANSITION_ABORT,	/* go back to the old segment */
+	LACE_CMD_TRANSITION_NTF,	/* a phase begins, or it is over */
+	LACE_CMD_HOOK_GET,
+	LACE_CMD_HOOK_SET,	/* the sending socket becomes a hook, for as
+				 * long as it is open
+				 */
+	LACE_CMD_HOOK_DEL,
+	LACE_CMD_HOOK_NTF,	/* a hook came or changed */
+	LACE_CMD_HOOK_DEL_NTF,
+	LACE_CMD_HOOK_CALL_NTF,	/* to the hook, and to the group: act now */
+	LACE_CMD_HOOK_DONE,	/* the hook's answer to it */
 	__LACE_CMD_MAX
 };
 
@@ -77,6 +94,9 @@ enum lace_attr_dev {
 				 * protocol; of no bytes: none
 				 */
 	LACE_A_DEV_ACK_KEYED,	/* flag, get only: there is a key */
+	LACE_A_DEV_CLOSED,	/* u32, get only, bit p: the TX lane of port p
+				 * carries no data until it is proved
+				 */
 	__LACE_A_DEV_MAX
 };
 #define LACE_A_DEV_MAX (__LACE_A_DEV_MAX - 1)
@@ -112,6 +132,11 @@ enum lace_attr_devstat {
 	LACE_A_DEVSTAT_REORDER_FLUSHED,	/* connection or plan changed */
 	LACE_A_DEVSTAT_REORDER_LATE,	/* came when their time was over */
 	LACE_A_DEVSTAT_REORDER_DEPTH,	/* most that waited of one flow */
+	LACE_A_DEVSTAT_GATE_HELD,	/* waited for a lane to be proved */
+	LACE_A_DEVSTAT_GATE_PASSED,	/* of these, went on */
+	LACE_A_DEVSTAT_GATE_DROPPED,	/* of these, or instead: too many, too
+					 * long, or no lane in the new segment
+					 */
 	__LACE_A_DEVSTAT_MAX
 };
 #define LACE_A_DEVSTAT_MAX (__LACE_A_DEVSTAT_MAX - 1)
@@ -179,6 +204,7 @@ enum lace_attr_lane {
 	LACE_A_LANE_RTT_NS,	/* u64, TX; absent if not known */
 	LACE_A_LANE_EPOCH,	/* u64, of the sender; absent if not known */
 	LACE_A_LANE_DRAINED,	/* flag, TX: nothing is under way */
+	LACE_A_LANE_CLOSED,	/* flag, TX: carries no data until it is proved */
 	__LACE_A_LANE_MAX
 };
 #define LACE_A_LANE_MAX (__LACE_A_LANE_MAX - 1)
@@ -263,6 +289,137 @@ enum lace_attr_route {
 	__LACE_A_ROUTE_MAX
 };
 #define LACE_A_ROUTE_MAX (__LACE_A_ROUTE_MAX - 1)
+
+/*
+ * Transitions: from the active segment to another one while traffic flows.
+ * Only lanes whose circuit is another one stop.  They are closed for data,
+ * proved empty, switched by the hooks, proved to lead where the new segment
+ * says, and opened.  Each phase has a deadline.
+ */
+enum lace_transition_phase {
+	LACE_PHASE_IDLE,	/* no transition */
+	LACE_PHASE_QUIESCE,	/* lanes that change take no new data */
+	LACE_PHASE_DRAIN,	/* until all that was sent on them is answered */
+	LACE_PHASE_SWITCH,	/* hooks move the switch */
+	LACE_PHASE_SETTLE,	/* until the ports have carrier */
+	LACE_PHASE_VERIFY,	/* until probes prove each new lane */
+	LACE_PHASE_RESUME,	/* hooks are told; data flows */
+	__LACE_PHASE_MAX
+};
+#define LACE_PHASE_MAX (__LACE_PHASE_MAX - 1)
+
+enum lace_result {
+	LACE_RESULT_RUNNING,
+	LACE_RESULT_DONE,	/* in the new segment, all lanes */
+	LACE_RESULT_ROLLED_BACK,	/* in the old one, all lanes */
+	LACE_RESULT_DEGRADED,	/* lanes that failed stay closed; LACE_A_DEV_
+				 * SEGMENT says in which segment
+				 */
+};
+
+enum lace_on_failure {
+	LACE_ON_FAILURE_ROLLBACK,	/* and degrade where that fails, too */
+	LACE_ON_FAILURE_DEGRADE,	/* go on without the lanes that failed */
+};
+
+/* Attributes of a transition. */
+enum lace_attr_transition {
+	LACE_A_TRANSITION_UNSPEC,
+	LACE_A_TRANSITION_IFINDEX,	/* u32, lace device */
+	LACE_A_TRANSITION_IFNAME,	/* string, lace device */
+	LACE_A_TRANSITION_ID,	/* u64, from 1 on, of the device */
+	LACE_A_TRANSITION_PAD,
+	LACE_A_TRANSITION_FROM,	/* u32, segment; absent: none was active */
+	LACE_A_TRANSITION_TO,	/* u32, segment; asked for in START */
+	LACE_A_TRANSITION_ON_FAILURE,	/* u8, enum lace_on_failure */
+	LACE_A_TRANSITION_RETRIES,	/* u8, of SWITCH to VERIFY, each way */
+	LACE_A_TRANSITION_NO_DRAIN,	/* flag: what is under way may be lost */
+	LACE_A_TRANSITION_DEADLINES,	/* nest, by enum lace_transition_phase: u32, ms */
+	LACE_A_TRANSITION_PHASE,	/* u8, enum lace_transition_phase; get only, as
+					 * all from here on
+					 */
+	LACE_A_TRANSITION_RESULT,	/* u8, enum lace_result */
+	LACE_A_TRANSITION_ATTEMPT,	/* u8, from 1 on */
+	LACE_A_TRANSITION_BACK,	/* flag: on the way back to FROM */
+	LACE_A_TRANSITION_TIMES,	/* nest, by enum lace_transition_phase: u64, ns
+					 * spent in it, over all attempts
+					 */
+	LACE_A_TRANSITION_TOTAL_NS,	/* u64, since it began, until its end */
+	LACE_A_TRANSITION_PORTS,	/* u32, bit p: TX lane of p changes */
+	LACE_A_TRANSITION_WAITING,	/* u32, of these, not yet done in the
+					 * phase
+					 */
+	LACE_A_TRANSITION_FAULT,	/* nest of LACE_A_FAULT_*, repeated */
+	LACE_A_TRANSITION_REASON,	/* string: the first failure in words */
+	__LACE_A_TRANSITION_MAX
+};
+#define LACE_A_TRANSITION_MAX (__LACE_A_TRANSITION_MAX - 1)
+
+enum lace_fault {
+	LACE_FAULT_UNDRAINED,	/* what was sent was not answered in time */
+	LACE_FAULT_HOOK,	/* a hook failed, was late or died */
+	LACE_FAULT_NO_CARRIER,
+	LACE_FAULT_SILENT,	/* no answer to any probe */
+	LACE_FAULT_WRONG_END,	/* the lane ends elsewhere: FOUND_* */
+	LACE_FAULT_ABORTED,	/* by command */
+	LACE_FAULT_PORT_GONE,	/* the port was taken from the device */
+};
+
+/* What failed, in which phase, of which lane (of none for a hook). */
+enum lace_attr_fault {
+	LACE_A_FAULT_UNSPEC,
+	LACE_A_FAULT_KIND,	/* u8, enum lace_fault */
+	LACE_A_FAULT_PHASE,	/* u8, enum lace_transition_phase */
+	LACE_A_FAULT_PORT,	/* u8, local port of the TX lane */
+	LACE_A_FAULT_PEER,	/* u16, node where the plan says that it ends */
+	LACE_A_FAULT_PEER_PORT,	/* u8 */
+	LACE_A_FAULT_FOUND,	/* u16, node where it ends */
+	LACE_A_FAULT_FOUND_PORT,	/* u8 */
+	LACE_A_FAULT_HOOK,	/* string, name of the hook */
+	LACE_A_FAULT_ERROR,	/* s32, errno that the hook gave */
+	__LACE_A_FAULT_MAX
+};
+#define LACE_A_FAULT_MAX (__LACE_A_FAULT_MAX - 1)
+
+#define LACE_MAX_PHASE_MSECS 600000
+#define LACE_MAX_RETRIES 16
+#define LACE_TRANSITION_HISTORY 64	/* transitions that a device remembers */
+
+/*
+ * Hooks: processes that take part in transitions.  A hook is a socket; it is
+ * gone when the socket is closed.  A phase with hooks ends when all of them
+ * have said that they are done.
+ */
+enum lace_attr_hook {
+	LACE_A_HOOK_UNSPEC,
+	LACE_A_HOOK_IFINDEX,	/* u32, lace device */
+	LACE_A_HOOK_IFNAME,	/* string, lace device */
+	LACE_A_HOOK_NAME,	/* string, unique on the device */
+	LACE_A_HOOK_PHASES,	/* u32, bit f: is called in phase f: QUIESCE,
+				 * SWITCH or RESUME
+				 */
+	LACE_A_HOOK_PORTID,	/* u32, get only: of its socket */
+	LACE_A_HOOK_PHASE,	/* u8, in CALL_NTF and DONE */
+	LACE_A_HOOK_TRANSITION,	/* u64, its ID; in CALL_NTF and DONE */
+	LACE_A_HOOK_PAD,
+	LACE_A_HOOK_CALL,	/* u32, number of the call; DONE repeats it */
+	LACE_A_HOOK_FROM,	/* u32, in CALL_NTF: segment; absent: none */
+	LACE_A_HOOK_TO,		/* u32, in CALL_NTF: segment to bring about,
+				 * on the way back the old one
+				 */
+	LACE_A_HOOK_DEADLINE_MS,	/* u32, in CALL_NTF */
+	LACE_A_HOOK_ERROR,	/* u32, in DONE: 0, or a positive errno */
+	LACE_A_HOOK_REASON,	/* string, in DONE: what went wrong */
+	LACE_A_HOOK_BUSY,	/* flag, get only: has been called, has not
+				 * answered
+				 */
+	__LACE_A_HOOK_MAX
+};
+#define LACE_A_HOOK_MAX (__LACE_A_HOOK_MAX - 1)
+
+#define LACE_MAX_HOOKS 32	/* of one device */
+#define LACE_HOOK_NAME_MAX 31	/* bytes of a hook's name */
+#define LACE_REASON_MAX 127	/* bytes of a reason */
 
 /*
  * Steering.  The module runs the program of LACE_A_DEV_STEER_FD for each
