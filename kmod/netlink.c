@@ -19,10 +19,12 @@
 
 static struct genl_family family;
 
-enum { GROUP_MONITOR };
+enum { GROUP_MONITOR, GROUP_TRANSITION, GROUP_HOOK };
 
 static const struct genl_multicast_group groups[] = {
 	[GROUP_MONITOR] = { .name = LACE_GENL_MCGRP_MONITOR },
+	[GROUP_TRANSITION] = { .name = LACE_GENL_MCGRP_TRANSITION },
+	[GROUP_HOOK] = { .name = LACE_GENL_MCGRP_HOOK },
 };
 
 /* All objects name their device by these two attributes. */

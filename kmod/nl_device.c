@@ -29,6 +29,7 @@ const struct nla_policy lace_nl_dev_policy[LACE_A_DEV_MAX + 1] = {
 						       &lace_nl_ack_range),
 	[LACE_A_DEV_ACK_KEY] = { .type = NLA_BINARY, .len = LACE_PROTO_KEY },
 	[LACE_A_DEV_ACK_KEYED] = READ_ONLY("device ACK_KEYED"),
+	[LACE_A_DEV_CLOSED] = READ_ONLY("device CLOSED"),
 };
 
 const struct nla_policy lace_nl_port_policy[LACE_A_PORT_MAX + 1] = {

@@ -21,6 +21,9 @@ static const char * const lace_dev_stat_names[LACE_A_DEVSTAT_MAX + 1] = {
 	[LACE_A_DEVSTAT_REORDER_FLUSHED] = "reorder_flushed",
 	[LACE_A_DEVSTAT_REORDER_LATE] = "reorder_late",
 	[LACE_A_DEVSTAT_REORDER_DEPTH] = "reorder_depth",
+	[LACE_A_DEVSTAT_GATE_HELD] = "gate_held",
+	[LACE_A_DEVSTAT_GATE_PASSED] = "gate_passed",
+	[LACE_A_DEVSTAT_GATE_DROPPED] = "gate_dropped",
 };
 
 static const char * const lace_lane_stat_names[LACE_A_LANESTAT_MAX + 1] = {

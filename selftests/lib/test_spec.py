@@ -15,6 +15,8 @@ SPEC = os.path.join(TOP, "Documentation/netlink/specs/lace.yaml")
 HEADER = os.path.join(TOP, "include/uapi/linux/lace.h")
 # Enums of the header that are no business of netlink.
 NOT_NETLINK = {"lace_steer_cb"}
+# Enums that have a longer name in C, where the short one is liblace's.
+ENUM_NAMES = {"phase": "lace_transition_phase"}
 # How a comment in the header begins, for each type of the specification.
 COMMENT = {"string": "string", "nest": "nest", "flag": "flag",
            "binary": r"(\d+ or )?\d+ bytes"}
@@ -41,7 +43,8 @@ def c_name(*parts):
 
 
 def enum_name(definition):
-    return ("lace_" + definition["name"]).replace("-", "_")
+    name = definition["name"]
+    return ENUM_NAMES.get(name, ("lace_" + name).replace("-", "_"))
 
 
 def listed(members):
@@ -67,14 +70,13 @@ class Files:
 
 
 def family(files):
-    """name, version and group"""
-    groups = files.spec["mcast-groups"]["list"]
-    compare({k: files.constants[k].strip('"') for k in
-             ("LACE_GENL_NAME", "LACE_GENL_VERSION",
-              "LACE_GENL_MCGRP_MONITOR")},
-            {"LACE_GENL_NAME": files.spec["name"],
-             "LACE_GENL_VERSION": str(files.spec["version"]),
-             "LACE_GENL_MCGRP_MONITOR": groups[0]["name"]}, "family")
+    """name, version and groups"""
+    expected = {"LACE_GENL_NAME": files.spec["name"],
+                "LACE_GENL_VERSION": str(files.spec["version"])}
+    for group in files.spec["mcast-groups"]["list"]:
+        expected[c_name("lace-genl-mcgrp", group["name"])] = group["name"]
+    compare({k: v.strip('"') for k, v in files.constants.items()
+             if k.startswith("LACE_GENL_")}, expected, "family")
 
 
 def constants(files):
@@ -159,9 +161,10 @@ def references(files):
         known = {a["name"] for a in files.sets[
             operation["attribute-set"]]["attributes"]} \
             if "attribute-set" in operation else set()
-        for mode in ("do", "dump"):
-            for part in operation.get(mode, {}).values():
-                unknown = set(part["attributes"]) - known
+        for mode in ("do", "dump", "event"):
+            parts = operation.get(mode, {})
+            for part in [parts] if mode == "event" else parts.values():
+                unknown = set(part.get("attributes", ())) - known
                 if unknown:
                     raise AssertionError("%s: %s" % (operation["name"],
                                                      unknown))

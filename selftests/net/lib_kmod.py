@@ -123,7 +123,8 @@ UNVERIFIED, UP, DARK = 0, 1, 2
 DEV_STATS = {2: "tx_no_node", 3: "tx_no_lane", 4: "steer_bad",
              5: "reorder_in_order", 6: "reorder_held", 7: "reorder_filled",
              8: "reorder_lost", 9: "reorder_expired", 10: "reorder_overflow",
-             11: "reorder_flushed", 12: "reorder_late", 13: "reorder_depth"}
+             11: "reorder_flushed", 12: "reorder_late", 13: "reorder_depth",
+             14: "gate_held", 15: "gate_passed", 16: "gate_dropped"}
 NAME = {1: ("ifindex", number), 2: ("ifname", string)}
 PORT = {**NAME, 3: ("number", number)}
 DEV = {**NAME, 3: ("node", number), 4: ("segment", number),

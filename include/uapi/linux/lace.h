@@ -334,16 +334,14 @@ enum lace_attr_transition {
 	LACE_A_TRANSITION_ON_FAILURE,	/* u8, enum lace_on_failure */
 	LACE_A_TRANSITION_RETRIES,	/* u8, of SWITCH to VERIFY, each way */
 	LACE_A_TRANSITION_NO_DRAIN,	/* flag: what is under way may be lost */
-	LACE_A_TRANSITION_DEADLINES,	/* nest, by enum lace_transition_phase: u32, ms */
+	LACE_A_TRANSITION_DEADLINES,	/* nest of LACE_A_DEADLINE_* */
 	LACE_A_TRANSITION_PHASE,	/* u8, enum lace_transition_phase; get only, as
 					 * all from here on
 					 */
 	LACE_A_TRANSITION_RESULT,	/* u8, enum lace_result */
 	LACE_A_TRANSITION_ATTEMPT,	/* u8, from 1 on */
 	LACE_A_TRANSITION_BACK,	/* flag: on the way back to FROM */
-	LACE_A_TRANSITION_TIMES,	/* nest, by enum lace_transition_phase: u64, ns
-					 * spent in it, over all attempts
-					 */
+	LACE_A_TRANSITION_TIMES,	/* nest of LACE_A_TIME_* */
 	LACE_A_TRANSITION_TOTAL_NS,	/* u64, since it began, until its end */
 	LACE_A_TRANSITION_PORTS,	/* u32, bit p: TX lane of p changes */
 	LACE_A_TRANSITION_WAITING,	/* u32, of these, not yet done in the
@@ -354,6 +352,37 @@ enum lace_attr_transition {
 	__LACE_A_TRANSITION_MAX
 };
 #define LACE_A_TRANSITION_MAX (__LACE_A_TRANSITION_MAX - 1)
+
+/* Deadlines of the phases, numbered as enum lace_transition_phase.  In a
+ * request, one that is absent is the default of its phase.
+ */
+enum lace_attr_deadline {
+	LACE_A_DEADLINE_UNSPEC,
+	LACE_A_DEADLINE_QUIESCE,	/* u32, ms, 1 to LACE_MAX_PHASE_MSECS */
+	LACE_A_DEADLINE_DRAIN,	/* u32, as are all that follow */
+	LACE_A_DEADLINE_SWITCH,	/* u32 */
+	LACE_A_DEADLINE_SETTLE,	/* u32 */
+	LACE_A_DEADLINE_VERIFY,	/* u32 */
+	LACE_A_DEADLINE_RESUME,	/* u32 */
+	__LACE_A_DEADLINE_MAX
+};
+#define LACE_A_DEADLINE_MAX (__LACE_A_DEADLINE_MAX - 1)
+
+/* Time spent in the phases, numbered as enum lace_transition_phase.  All u64,
+ * ns, over all attempts and both ways.
+ */
+enum lace_attr_time {
+	LACE_A_TIME_UNSPEC,
+	LACE_A_TIME_QUIESCE,
+	LACE_A_TIME_DRAIN,
+	LACE_A_TIME_SWITCH,
+	LACE_A_TIME_SETTLE,
+	LACE_A_TIME_VERIFY,
+	LACE_A_TIME_RESUME,
+	LACE_A_TIME_PAD,
+	__LACE_A_TIME_MAX
+};
+#define LACE_A_TIME_MAX (__LACE_A_TIME_MAX - 1)
 
 enum lace_fault {
 	LACE_FAULT_UNDRAINED,	/* what was sent was not answered in time */
