@@ -6,6 +6,7 @@
  * from the ports for each packet.
  */
 #include "lace.h"
+#include "trace.h"
 
 /* The active segment, or NULL. */
 struct lace_segment *lace_active_segment(struct lace_device *lace)
@@ -13,6 +14,19 @@ struct lace_segment *lace_active_segment(struct lace_device *lace)
 	struct lace_active *active = rtnl_dereference(lace->active);
 
 	return active ? active->segment : NULL;
+}
+
+static s64 id_of(const struct lace_active *active)
+{
+	return active ? (s64)active->segment->id : LACE_TRACE_NONE;
+}
+
+static void trace_segment(const struct lace_device *lace,
+			  const struct lace_active *old,
+			  const struct lace_active *active)
+{
+	if (old || active)
+		trace_lace_segment(lace->dev, id_of(old), id_of(active));
 }
 
 /* Publish what lace_active_compile() made, or NULL for no active segment. */
@@ -23,6 +37,8 @@ void lace_active_publish(struct lace_device *lace, struct lace_active *active)
 
 	rcu_assign_pointer(lace->active, active);
 	lace_lanes_follow(lace);
+	if (!same)
+		trace_segment(lace, old, active);
 	if (old && !same)
 		lace_reorder_flush(lace);
 	if (old)

@@ -10,6 +10,7 @@
 
 #include "compat.h"
 #include "lace.h"
+#include "trace.h"
 
 unsigned int lace_net_id __read_mostly;
 
@@ -150,6 +151,7 @@ static void ndo_uninit(struct net_device *dev)
 	lace_active_publish(lace, NULL);
 	lace_steer_set(lace, NULL);
 	lace_reorder_destroy(lace);
+	trace_lace_device_gone(dev);
 }
 
 static void destroy(struct net_device *dev)

@@ -379,6 +379,19 @@ void lace_lane_report(struct lace_port *port, enum lace_dir dir,
 void lace_lane_receive(struct lace_port *port, const struct lace_active *active,
 		       struct sk_buff *skb);
 
+/* trace.c: what fills tracepoints, each behind trace_lace_NAME_enabled() */
+
+void lace_trace_lane_counter(const struct lace_port *port, enum lace_dir dir,
+			     enum lace_attr_lanestat counter);
+void lace_trace_dev_counter(const struct lace_device *lace,
+			    enum lace_attr_devstat counter, unsigned int n);
+void lace_trace_send(const struct lace_port *port,
+		     const struct lace_active *active, unsigned int frames,
+		     unsigned int bytes, bool relay);
+void lace_trace_receive(const struct lace_port *port,
+			const struct lace_active *active, unsigned int frames,
+			unsigned int bytes, bool relay);
+
 /* ethtool.c */
 
 extern const struct ethtool_ops lace_ethtool_ops;

@@ -23,6 +23,7 @@
 
 #include "lace.h"
 #include "lane.h"
+#include "trace.h"
 
 #define MARKS_PER_STEP 32
 
@@ -113,6 +114,7 @@ static void change(struct lace_port *port)
 
 	WRITE_ONCE(port->dark, lane->tx.pulse.state == LACE_LANE_STATE_DARK);
 	WRITE_ONCE(lane->news, 1);
+	lace_trace_lane(port);
 	dev_hold(lace->dev);
 	if (!queue_work(lace_wq, &lace->acks.tell))
 		dev_put(lace->dev);
@@ -170,6 +172,7 @@ static void follow(struct lace_device *lace, const struct lace_active *active)
 					 &nobody);
 		follow_rx(port, active ? &active->far[LACE_DIR_RX][i] :
 					 &nobody);
+		lace_trace_lane(port);
 		spin_unlock_bh(&port->lane->lock);
 	}
 }
@@ -358,6 +361,7 @@ enum lace_attr_lanestat lace_lane_answer(struct lace_port *port,
 {
 	struct lace_lane *lane = port->lane;
 	enum lace_attr_lanestat counter = LACE_A_LANESTAT_ACKS;
+	u64 now = ktime_get_ns();
 	u8 before;
 
 	spin_lock(&lane->lock);
@@ -367,9 +371,10 @@ enum lace_attr_lanestat lace_lane_answer(struct lace_port *port,
 		counter = LACE_A_LANESTAT_REFUSED;
 		goto out;
 	}
-	switch (lace_ack_tx_answer(&lane->tx, ack, count_sent(lane),
-				   ktime_get_ns())) {
+	switch (lace_ack_tx_answer(&lane->tx, ack, count_sent(lane), now)) {
 	case LACE_ACK_TAKEN:
+		if (trace_lace_ack_enabled())
+			lace_trace_ack(port, ack, now);
 		break;
 	case LACE_ACK_AHEAD:
 		lane->epoch = next_epoch(max(ack->ack.floor, lane->epoch));

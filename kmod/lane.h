@@ -27,6 +27,7 @@ struct lace_lane {
 	bool marked;			/* a mark was sent in this interval */
 	bool told_stale;		/* so was an answer to a stale one */
 	int news;			/* the monitors do not know yet */
+	u8 traced[2];			/* states that tracepoints told last */
 	struct lace_lane_queue *sent;	/* by queue */
 	struct lace_proto_count *counts;	/* sent, as last read */
 };
@@ -44,6 +45,7 @@ struct lace_outbox_entry {
 	u8 type;
 	u8 port;		/* RX lane that is answered for */
 	u16 to;
+	u64 seq;		/* of a mark */
 	struct sk_buff *skb;	/* the message alone */
 };
 
@@ -51,6 +53,12 @@ struct lace_outbox {
 	unsigned int n;
 	struct lace_outbox_entry entries[LACE_OUTBOX];
 };
+
+/* trace.c */
+
+void lace_trace_lane(const struct lace_port *port);
+void lace_trace_ack(const struct lace_port *port,
+		    const struct lace_proto_frame *ack, u64 now);
 
 /* lane.c */
 

@@ -7,6 +7,7 @@
 
 #include "lace.h"
 #include "lane.h"
+#include "trace.h"
 
 /* ---- out ---- */
 
@@ -53,8 +54,17 @@ void lace_lane_post(struct lace_outbox *outbox, struct lace_port *port,
 		return;
 	entry->type = frame->type;
 	entry->queue = frame->queue;
+	entry->seq = frame->seq;
 	entry->to = frame->to_node;
 	outbox->n++;
+}
+
+/* A message that was not sent: it is in no counter. */
+static void drop(const struct lace_port *port, enum lace_dir dir,
+		 enum lace_drop_reason reason, struct sk_buff *skb)
+{
+	trace_lace_drop(port->lace->dev, port->number, dir, reason, 1);
+	kfree_skb(skb);
 }
 
 /* Takes the message over. */
@@ -64,7 +74,7 @@ static int send(struct lace_port *port, const struct lace_far *far,
 	int err;
 
 	if (lace_transmit_header(skb, port, far)) {
-		kfree_skb(skb);
+		drop(port, LACE_DIR_TX, LACE_DROP_NO_MEMORY, skb);
 		return -ENOMEM;
 	}
 	skb->dev = port->dev;
@@ -102,6 +112,8 @@ static int send_along(struct lace_device *lace, const struct lace_active *active
 	struct lace_port *port = lane_to(lace, path->ports, turn);
 
 	if (!port) {
+		trace_lace_drop(lace->dev, turn, LACE_DIR_RX,
+				LACE_DROP_NO_WAY_BACK, 1);
 		kfree_skb(skb);
 		return -ENETDOWN;
 	}
@@ -120,7 +132,7 @@ static void send_answer(struct lace_device *lace,
 	path = lace_segment_path(active->segment, active->segment->self,
 				 entry->to);
 	if (!path) {
-		kfree_skb(entry->skb);
+		drop(port, LACE_DIR_RX, LACE_DROP_NO_WAY_BACK, entry->skb);
 		return;
 	}
 	if (!send_along(lace, active, path, entry->skb,
@@ -141,7 +153,7 @@ static int send_mark_through(struct lace_port *port, const struct lace_far *far,
 	if (dev->real_num_tx_queues == 1 || dev->num_tc)
 		return send(port, far, skb);
 	if (lace_transmit_header(skb, port, far)) {
-		kfree_skb(skb);
+		drop(port, LACE_DIR_TX, LACE_DROP_NO_MEMORY, skb);
 		return -ENOMEM;
 	}
 	skb->dev = dev;
@@ -157,11 +169,14 @@ static void send_mark(const struct lace_active *active, struct lace_port *port,
 
 	far = &active->far[LACE_DIR_TX][READ_ONCE(port->number)];
 	if (far->node != entry->to) {
-		kfree_skb(entry->skb);
+		drop(port, LACE_DIR_TX, LACE_DROP_NO_WAY_BACK, entry->skb);
 		return;
 	}
-	if (!send_mark_through(port, far, entry->skb, entry->queue))
-		lace_lane_count(port, LACE_DIR_TX, LACE_A_LANESTAT_MARKS);
+	if (send_mark_through(port, far, entry->skb, entry->queue))
+		return;
+	lace_lane_count(port, LACE_DIR_TX, LACE_A_LANESTAT_MARKS);
+	trace_lace_mark(port->lace->dev, port->number, far->node, far->port,
+			entry->queue, entry->seq);
 }
 
 /* Send what was posted for a port.  Without its lock. */

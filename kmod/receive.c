@@ -10,6 +10,7 @@
 
 #include "lace.h"
 #include "proto.h"
+#include "trace.h"
 
 /* Everything known of a packet on its way through. */
 struct arrival {
@@ -115,6 +116,9 @@ static void count_accepted(const struct arrival *arrival,
 	lace_packet_wire(skb, &arrival->packet, &frames, &bytes);
 	lace_lane_count_frames(arrival->port, LACE_DIR_RX, relay, frames,
 			       bytes);
+	if (trace_lace_receive_enabled())
+		lace_trace_receive(arrival->port, arrival->active, frames,
+				   bytes, relay);
 }
 
 /* Make it a packet that lace0 received. */
@@ -157,10 +161,14 @@ static void relay(const struct arrival *arrival, struct sk_buff *skb)
 	}
 	if (skb_cow(skb, READ_ONCE(lace->dev->needed_headroom))) {
 		DEV_STATS_INC(lace->dev, rx_dropped);
+		trace_lace_drop(lace->dev, arrival->port->number, LACE_DIR_RX,
+				LACE_DROP_NO_MEMORY, 1);
 		kfree_skb(skb);
 		return;
 	}
 	count_accepted(arrival, skb, true);
+	trace_lace_relay(lace->dev, arrival->port->number, arrival->path->from,
+			 arrival->path->to, arrival->path->next, skb->len);
 	lace_packet_hop(skb, &arrival->packet);
 	skb_scrub_packet(skb, false);
 	skb_forward_csum(skb);
@@ -205,6 +213,8 @@ rx_handler_result_t lace_receive(struct sk_buff **pskb)
 	arrival.active = rcu_dereference(arrival.lace->active);
 	if (!netif_running(arrival.lace->dev)) {
 		DEV_STATS_INC(arrival.lace->dev, rx_dropped);
+		trace_lace_drop(arrival.lace->dev, arrival.port->number,
+				LACE_DIR_RX, LACE_DROP_DEVICE_DOWN, 1);
 		goto drop;
 	}
 	if (skb->protocol == htons(LACE_PROTO_ETHERTYPE)) {

@@ -28,6 +28,7 @@
 #include "compat.h"
 #include "lace.h"
 #include "reorder_core.h"
+#include "trace.h"
 
 #define BUCKET_BITS 8
 #define BUCKETS (1U << BUCKET_BITS)
@@ -173,8 +174,14 @@ static void take_result(struct lace_reorder *reorder, struct flow *flow,
 	if (flow->order.bytes != bytes)
 		atomic_long_add((long)flow->order.bytes - (long)bytes,
 				&reorder->bytes);
-	for (i = 0; i < LACE_ORDER_REASONS; i++)
+	for (i = 0; i < LACE_ORDER_REASONS; i++) {
+		if (!result->released[i])
+			continue;
 		count(reorder, counters[i], result->released[i]);
+		trace_lace_reorder_release(reorder->lace->dev, counters[i],
+					   result->released[i],
+					   flow->order.n_held);
+	}
 	for (piece = result->out.first; piece; piece = next) {
 		next = piece->next;
 		list_add_tail(&skb_of(piece)->list, &flow->ready);
@@ -368,12 +375,16 @@ static void put_in_order(struct lace_reorder *reorder, struct flow *flow,
 	struct lace_order_result result;
 	u32 bytes = flow->order.bytes;
 	u64 skew = flow->order.skew;
+	u8 lane = piece->lane;
 	u64 now = 0;
 
 	if (lace_order_is_timed(&flow->order, piece->seq))
 		now = ktime_get_ns();
 	lace_order_receive(&flow->order, piece, &flow->path, limits, now,
 			   &result);
+	if (result.held)
+		trace_lace_reorder_hold(reorder->lace->dev, lane,
+					flow->order.n_held, flow->order.bytes);
 	take_result(reorder, flow, &result, bytes);
 	count(reorder, LACE_A_DEVSTAT_REORDER_IN_ORDER, result.in_order);
 	count(reorder, LACE_A_DEVSTAT_REORDER_HELD, result.held);

@@ -4,6 +4,7 @@
  * that of its netlink attribute.  Those who count have bottom halves off.
  */
 #include "lace.h"
+#include "trace.h"
 
 void lace_dev_stats_init(struct lace_dev_stats __percpu *stats)
 {
@@ -29,6 +30,8 @@ void lace_dev_count_many(struct lace_device *lace,
 	u64_stats_update_begin(&stats->syncp);
 	u64_stats_add(&stats->value[counter], n);
 	u64_stats_update_end(&stats->syncp);
+	if (trace_lace_drop_enabled())
+		lace_trace_dev_counter(lace, counter, n);
 }
 
 void lace_dev_count(struct lace_device *lace, enum lace_attr_devstat counter)
@@ -44,6 +47,8 @@ void lace_lane_count(struct lace_port *port, enum lace_dir dir,
 	u64_stats_update_begin(&stats->syncp);
 	u64_stats_inc(&stats->value[counter]);
 	u64_stats_update_end(&stats->syncp);
+	if (trace_lace_drop_enabled())
+		lace_trace_lane_counter(port, dir, counter);
 }
 
 /* Frames that were sent or accepted. */

@@ -8,6 +8,7 @@
 #include <net/icmp.h>
 
 #include "lace.h"
+#include "trace.h"
 
 /* All lanes of a path are dead: a port that is there answers for it. */
 static void count_dead(struct lace_device *lace, const struct lace_path *path)
@@ -45,10 +46,11 @@ int lace_transmit_header(struct sk_buff *skb, const struct lace_port *port,
 /* Takes the packet over.  The socket stays with it, so that TCP is told when
  * it has left.
  */
-static int send(struct lace_port *port, const struct lace_far *far,
-		struct sk_buff *skb, const struct lace_packet *packet,
-		bool relay)
+static int send(struct lace_port *port, const struct lace_active *active,
+		int number, struct sk_buff *skb,
+		const struct lace_packet *packet, bool relay)
 {
+	const struct lace_far *far = &active->far[LACE_DIR_TX][number];
 	unsigned int frames, bytes;
 	u16 queue = 0;
 	int err;
@@ -73,6 +75,8 @@ static int send(struct lace_port *port, const struct lace_far *far,
 	}
 	lace_lane_count_frames(port, LACE_DIR_TX, relay, frames, bytes);
 	lace_lane_sent(port, queue, frames, bytes);
+	if (trace_lace_send_enabled())
+		lace_trace_send(port, active, frames, bytes, relay);
 	return 0;
 }
 
@@ -92,8 +96,7 @@ static int transmit(struct lace_device *lace, const struct lace_active *active,
 		kfree_skb(skb);
 		return NET_XMIT_DROP;
 	}
-	return send(port, &active->far[LACE_DIR_TX][number], skb, packet,
-		    relay);
+	return send(port, active, number, skb, packet, relay);
 }
 
 /* A packet for another node that came in on a lane.  Takes it over; its IP
@@ -150,6 +153,8 @@ netdev_tx_t lace_transmit_own(struct sk_buff *skb, struct net_device *dev)
 	rcu_read_lock();
 	if (!lace_packet_read(skb, &packet)) {
 		DEV_STATS_INC(dev, tx_errors);
+		trace_lace_drop(dev, LACE_TRACE_NONE, LACE_DIR_TX,
+				LACE_DROP_NOT_IP, 1);
 		goto drop;
 	}
 	active = rcu_dereference(lace->active);
