@@ -22,6 +22,7 @@ static const u8 lane_reasons[LACE_A_LANESTAT_MAX + 1] = {
 static const u8 dev_reasons[LACE_A_DEVSTAT_MAX + 1] = {
 	[LACE_A_DEVSTAT_TX_NO_NODE] = LACE_DROP_TX_NO_NODE + 1,
 	[LACE_A_DEVSTAT_TX_NO_LANE] = LACE_DROP_TX_NO_LANE + 1,
+	[LACE_A_DEVSTAT_GATE_DROPPED] = LACE_DROP_GATE_DROPPED + 1,
 };
 
 /* A lane has counted a packet or a frame. */

@@ -24,6 +24,21 @@ LACE_DROP_REASONS(LACE_DROP_DEFINE)
 TRACE_DEFINE_ENUM(LACE_LANE_STATE_UNVERIFIED);
 TRACE_DEFINE_ENUM(LACE_LANE_STATE_UP);
 TRACE_DEFINE_ENUM(LACE_LANE_STATE_DARK);
+TRACE_DEFINE_ENUM(LACE_A_DEVSTAT_REORDER_FILLED);
+TRACE_DEFINE_ENUM(LACE_A_DEVSTAT_REORDER_LOST);
+TRACE_DEFINE_ENUM(LACE_A_DEVSTAT_REORDER_EXPIRED);
+TRACE_DEFINE_ENUM(LACE_A_DEVSTAT_REORDER_OVERFLOW);
+TRACE_DEFINE_ENUM(LACE_A_DEVSTAT_REORDER_FLUSHED);
+TRACE_DEFINE_ENUM(LACE_PHASE_IDLE);
+TRACE_DEFINE_ENUM(LACE_PHASE_QUIESCE);
+TRACE_DEFINE_ENUM(LACE_PHASE_DRAIN);
+TRACE_DEFINE_ENUM(LACE_PHASE_SWITCH);
+TRACE_DEFINE_ENUM(LACE_PHASE_SETTLE);
+TRACE_DEFINE_ENUM(LACE_PHASE_VERIFY);
+TRACE_DEFINE_ENUM(LACE_PHASE_RESUME);
+TRACE_DEFINE_ENUM(LACE_RESULT_DONE);
+TRACE_DEFINE_ENUM(LACE_RESULT_ROLLED_BACK);
+TRACE_DEFINE_ENUM(LACE_RESULT_DEGRADED);
 
 #define LACE_DROP_NAME(upper, lower) { LACE_DROP_##upper, #lower },
 #define show_reason(reason)						\
@@ -35,6 +50,16 @@ TRACE_DEFINE_ENUM(LACE_LANE_STATE_DARK);
 			 { LACE_LANE_STATE_UNVERIFIED, "unverified" },	\
 			 { LACE_LANE_STATE_UP, "up" },			\
 			 { LACE_LANE_STATE_DARK, "dark" })
+
+#define show_phase(phase)						\
+	__print_symbolic(phase,						\
+			 { LACE_PHASE_IDLE, "idle" },			\
+			 { LACE_PHASE_QUIESCE, "quiesce" },		\
+			 { LACE_PHASE_DRAIN, "drain" },			\
+			 { LACE_PHASE_SWITCH, "switch" },		\
+			 { LACE_PHASE_SETTLE, "settle" },		\
+			 { LACE_PHASE_VERIFY, "verify" },		\
+			 { LACE_PHASE_RESUME, "resume" })
 
 #define show_dir(dir) ((dir) == LACE_DIR_TX ? "tx" : "rx")
 
@@ -304,6 +329,74 @@ TRACE_EVENT(lace_segment,
 	),
 	TP_printk(DEV_FORMAT "from=%lld to=%lld", DEV_ARGS, __entry->from,
 		  __entry->to)
+);
+
+/* Phases of a transition, by enum lace_transition_phase. */
+TRACE_EVENT(lace_phase_begin,
+	TP_PROTO(const struct net_device *netdev, u64 id, u8 phase, u8 attempt,
+		 bool back),
+	TP_ARGS(netdev, id, phase, attempt, back),
+	TP_STRUCT__entry(
+		DEV_FIELDS
+		__field(u64, id)
+		__field(u8, phase)
+		__field(u8, attempt)
+		__field(bool, back)
+	),
+	TP_fast_assign(
+		DEV_ASSIGN;
+		__entry->id = id;
+		__entry->phase = phase;
+		__entry->attempt = attempt;
+		__entry->back = back;
+	),
+	TP_printk(DEV_FORMAT "transition=%llu phase=%s attempt=%u back=%d",
+		  DEV_ARGS, __entry->id, show_phase(__entry->phase),
+		  __entry->attempt, __entry->back)
+);
+
+/* How long it took, this time. */
+TRACE_EVENT(lace_phase_end,
+	TP_PROTO(const struct net_device *netdev, u64 id, u8 phase, u64 ns),
+	TP_ARGS(netdev, id, phase, ns),
+	TP_STRUCT__entry(
+		DEV_FIELDS
+		__field(u64, id)
+		__field(u8, phase)
+		__field(u64, ns)
+	),
+	TP_fast_assign(
+		DEV_ASSIGN;
+		__entry->id = id;
+		__entry->phase = phase;
+		__entry->ns = ns;
+	),
+	TP_printk(DEV_FORMAT "transition=%llu phase=%s ns=%llu", DEV_ARGS,
+		  __entry->id, show_phase(__entry->phase), __entry->ns)
+);
+
+TRACE_EVENT(lace_transition_end,
+	TP_PROTO(const struct net_device *netdev, u64 id, u8 result, u64 ns),
+	TP_ARGS(netdev, id, result, ns),
+	TP_STRUCT__entry(
+		DEV_FIELDS
+		__field(u64, id)
+		__field(u8, result)
+		__field(u64, ns)
+	),
+	TP_fast_assign(
+		DEV_ASSIGN;
+		__entry->id = id;
+		__entry->result = result;
+		__entry->ns = ns;
+	),
+	TP_printk(DEV_FORMAT "transition=%llu result=%s ns=%llu", DEV_ARGS,
+		  __entry->id,
+		  __print_symbolic(__entry->result,
+			{ LACE_RESULT_DONE, "done" },
+			{ LACE_RESULT_ROLLED_BACK, "rolled_back" },
+			{ LACE_RESULT_DEGRADED, "degraded" }),
+		  __entry->ns)
 );
 
 /* The device is on its way out. */

@@ -27,7 +27,8 @@ TRACING = "/sys/kernel/tracing/"
 EVENTS = TRACING + "events/lace/"
 NAMES = {"lace_send", "lace_receive", "lace_relay", "lace_drop",
          "lace_lane_state", "lace_mark", "lace_ack", "lace_reorder_hold",
-         "lace_reorder_release", "lace_segment", "lace_device_gone"}
+         "lace_reorder_release", "lace_segment", "lace_phase_begin",
+         "lace_phase_end", "lace_transition_end", "lace_device_gone"}
 CIRCUITS = [[0, 0, 1, 0], [0, 1, 1, 1], [1, 0, 2, 0], [2, 0, 0, 0]]
 ROUTES = [[1, 0, [2]], [2, 1, [0]], [0, 2, [1]]]
 LAB = Lab(3, 2, rate="50mbit")
