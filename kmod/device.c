@@ -110,6 +110,7 @@ static int ndo_init(struct net_device *dev)
 		lace->user_mtu = dev->mtu;
 	lace->self = LACE_NO_NODE;
 	xa_init(&lace->segments);
+	lace_hooks_start(lace);
 
 	dev->tstats = netdev_alloc_pcpu_stats(struct pcpu_sw_netstats);
 	if (!dev->tstats)
@@ -145,6 +146,7 @@ static void ndo_uninit(struct net_device *dev)
 	struct lace_device *lace = netdev_priv(dev);
 
 	list_del(&lace->list);
+	lace_hooks_destroy(lace);
 	lace_lanes_stop(lace);
 	lace_device_changed(lace);
 	lace_port_del_all(lace);

@@ -45,6 +45,7 @@
 #include <linux/lace.h>
 
 #include "compat.h"
+#include "transition.h"
 
 struct lace_port;
 struct lace_lane;
@@ -164,6 +165,42 @@ struct lace_lane_report {
 	u64 epoch;			/* of the sender; 0: none */
 };
 
+/* hook.c */
+
+enum lace_hook_state {
+	LACE_HOOK_UNCALLED,
+	LACE_HOOK_BUSY,
+	LACE_HOOK_ANSWERED,	/* or it failed to */
+};
+
+struct lace_hook {
+	struct list_head list;		/* lace_hooks.list */
+	struct list_head all;
+	struct lace_device *lace;
+	char name[LACE_HOOK_NAME_MAX + 1];
+	u32 portid;
+	u32 phases;
+	bool dead;			/* its socket is closed */
+	/* The last call. */
+	u8 state;			/* enum lace_hook_state */
+	u8 phase;
+	u32 call;
+	u64 transition;
+	int error;
+	char reason[LACE_REASON_MAX + 1];
+};
+
+/* Hooks of a device, and the first one that failed the call under way. */
+struct lace_hooks {
+	struct list_head list;
+	unsigned int n;
+	u32 calls;			/* number of the last one */
+	bool failed;
+	int error;
+	char culprit[LACE_HOOK_NAME_MAX + 1];
+	char reason[LACE_REASON_MAX + 1];
+};
+
 /* device.c */
 
 struct lace_device {
@@ -181,6 +218,7 @@ struct lace_device {
 	unsigned int user_mtu;		/* 0: follow the ports */
 	bool mtu_follows;		/* the change of MTU is our own */
 	struct lace_acks acks;
+	struct lace_hooks hooks;
 };
 
 /* Under RTNL, for each port that there is: i is its number. */
@@ -392,11 +430,62 @@ void lace_trace_receive(const struct lace_port *port,
 			const struct lace_active *active, unsigned int frames,
 			unsigned int bytes, bool relay);
 
+/* hook.c */
+
+enum lace_hooks_state {
+	LACE_HOOKS_DONE,
+	LACE_HOOKS_PENDING,
+	LACE_HOOKS_FAILED,
+};
+
+/* What a call says besides what its hook keeps. */
+struct lace_hook_call {
+	bool from_given;
+	u32 from;
+	u32 to;
+	u32 deadline_ms;
+};
+
+struct lace_hook_answer {
+	u32 call;
+	bool phase_given;
+	u8 phase;
+	bool transition_given;
+	u64 transition;
+	u32 error;			/* positive errno, or 0 */
+	char reason[LACE_REASON_MAX + 1];
+};
+
+int lace_hooks_init(void);
+void lace_hooks_exit(void);
+void lace_hooks_start(struct lace_device *lace);
+void lace_hooks_destroy(struct lace_device *lace);
+int lace_hooks_call(struct lace_device *lace, u8 phase, u64 id, bool from_given,
+		    u32 from, u32 to, u32 deadline_ms);
+enum lace_hooks_state lace_hooks_state(struct lace_device *lace,
+				       struct lace_fault_report *fault);
+const char *lace_hooks_reason(struct lace_device *lace);
+void lace_hooks_cancel(struct lace_device *lace);
+struct lace_hook *lace_hook_find(struct lace_device *lace, const char *name);
+struct lace_hook *lace_hook_set(struct lace_device *lace, const char *name,
+				u32 portid, u32 phases,
+				struct netlink_ext_ack *extack);
+void lace_hook_del(struct lace_hook *hook, struct genl_info *info);
+struct lace_hook *lace_hook_done(struct lace_device *lace, u32 portid,
+				 const struct lace_hook_answer *answer,
+				 struct netlink_ext_ack *extack);
+
 /* ethtool.c */
 
 extern const struct ethtool_ops lace_ethtool_ops;
 
 /* netlink.c */
+
+enum lace_nl_group {
+	LACE_NL_MONITOR,
+	LACE_NL_TRANSITION,
+	LACE_NL_HOOK,
+};
 
 /* Continue a dump with the objects of one device from *next on.  0, or
  * -EMSGSIZE with *next at the one that no longer fitted.
@@ -435,10 +524,27 @@ int lace_nl_start(struct netlink_callback *cb,
 		  size_t (*largest)(struct lace_device *lace));
 int lace_nl_dump(struct sk_buff *skb, struct netlink_callback *cb,
 		 lace_nl_dump_fn dump);
-bool lace_nl_is_heard(const struct lace_device *lace,
-		      const struct genl_info *info);
-void lace_nl_announce(const struct lace_device *lace, struct genl_info *info,
-		      struct sk_buff *skb, int err);
+bool lace_nl_is_heard_in(const struct lace_device *lace,
+			 const struct genl_info *info,
+			 enum lace_nl_group group);
+void lace_nl_announce_in(const struct lace_device *lace,
+			 struct genl_info *info, struct sk_buff *skb, int err,
+			 enum lace_nl_group group);
+void lace_nl_multicast(const struct lace_device *lace, struct sk_buff *skb,
+		       u32 except, enum lace_nl_group group);
+
+static inline bool lace_nl_is_heard(const struct lace_device *lace,
+				    const struct genl_info *info)
+{
+	return lace_nl_is_heard_in(lace, info, LACE_NL_MONITOR);
+}
+
+static inline void lace_nl_announce(const struct lace_device *lace,
+				    struct genl_info *info,
+				    struct sk_buff *skb, int err)
+{
+	lace_nl_announce_in(lace, info, skb, err, LACE_NL_MONITOR);
+}
 
 /* nl_device.c */
 
@@ -477,5 +583,19 @@ int lace_nl_segment_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int lace_nl_segment_set(struct sk_buff *skb, struct genl_info *info);
 int lace_nl_segment_del(struct sk_buff *skb, struct genl_info *info);
 int lace_nl_segment_activate(struct sk_buff *skb, struct genl_info *info);
+
+/* nl_hook.c */
+
+extern const struct nla_policy lace_nl_hook_policy[LACE_A_HOOK_MAX + 1];
+int lace_nl_hook_get(struct sk_buff *skb, struct genl_info *info);
+int lace_nl_hook_start(struct netlink_callback *cb);
+int lace_nl_hook_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int lace_nl_hook_set(struct sk_buff *skb, struct genl_info *info);
+int lace_nl_hook_del(struct sk_buff *skb, struct genl_info *info);
+int lace_nl_hook_done(struct sk_buff *skb, struct genl_info *info);
+int lace_nl_call_hook(const struct lace_hook *hook,
+		      const struct lace_hook_call *call);
+void lace_nl_announce_hook(const struct lace_hook *hook, struct genl_info *info,
+			   u8 cmd);
 
 #endif /* LACE_H */

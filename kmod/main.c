@@ -22,12 +22,17 @@ static int __init lace_init(void)
 	err = lace_lanes_init();
 	if (err)
 		goto err_lanes;
+	err = lace_hooks_init();
+	if (err)
+		goto err_hooks;
 	err = lace_link_init();
 	if (err)
 		goto err_link;
 	return 0;
 
 err_link:
+	lace_hooks_exit();
+err_hooks:
 	lace_lanes_exit();
 err_lanes:
 	lace_netlink_exit();
@@ -42,6 +47,7 @@ err_port:
 static void __exit lace_exit(void)
 {
 	lace_link_exit();
+	lace_hooks_exit();
 	lace_lanes_exit();
 	lace_netlink_exit();
 	lace_port_exit();

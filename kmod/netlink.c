@@ -19,12 +19,10 @@
 
 static struct genl_family family;
 
-enum { GROUP_MONITOR, GROUP_TRANSITION, GROUP_HOOK };
-
 static const struct genl_multicast_group groups[] = {
-	[GROUP_MONITOR] = { .name = LACE_GENL_MCGRP_MONITOR },
-	[GROUP_TRANSITION] = { .name = LACE_GENL_MCGRP_TRANSITION },
-	[GROUP_HOOK] = { .name = LACE_GENL_MCGRP_HOOK },
+	[LACE_NL_MONITOR] = { .name = LACE_GENL_MCGRP_MONITOR },
+	[LACE_NL_TRANSITION] = { .name = LACE_GENL_MCGRP_TRANSITION },
+	[LACE_NL_HOOK] = { .name = LACE_GENL_MCGRP_HOOK },
 };
 
 /* All objects name their device by these two attributes. */
@@ -33,11 +31,15 @@ enum { IFINDEX = LACE_A_DEV_IFINDEX, IFNAME = LACE_A_DEV_IFNAME };
 static_assert((int)LACE_A_PORT_IFINDEX == IFINDEX &&
 	      (int)LACE_A_NODE_IFINDEX == IFINDEX &&
 	      (int)LACE_A_LANE_IFINDEX == IFINDEX &&
-	      (int)LACE_A_SEGMENT_IFINDEX == IFINDEX);
+	      (int)LACE_A_SEGMENT_IFINDEX == IFINDEX &&
+	      (int)LACE_A_TRANSITION_IFINDEX == IFINDEX &&
+	      (int)LACE_A_HOOK_IFINDEX == IFINDEX);
 static_assert((int)LACE_A_PORT_IFNAME == IFNAME &&
 	      (int)LACE_A_NODE_IFNAME == IFNAME &&
 	      (int)LACE_A_LANE_IFNAME == IFNAME &&
-	      (int)LACE_A_SEGMENT_IFNAME == IFNAME);
+	      (int)LACE_A_SEGMENT_IFNAME == IFNAME &&
+	      (int)LACE_A_TRANSITION_IFNAME == IFNAME &&
+	      (int)LACE_A_HOOK_IFNAME == IFNAME);
 
 /* A range in a policy itself has 15 bits only. */
 lace_compat_range lace_nl_ifindex_range = {
@@ -346,33 +348,46 @@ int lace_nl_dump(struct sk_buff *skb, struct netlink_callback *cb,
 	return skb->len ?: err;
 }
 
-/* Whether anybody wants to know of a change: the monitors, or whoever made it
- * and asked for an echo.
+/* Whether anybody wants to know of a change: those who listen to the group, or
+ * whoever made it and asked for an echo.
  */
-bool lace_nl_is_heard(const struct lace_device *lace,
-		      const struct genl_info *info)
+bool lace_nl_is_heard_in(const struct lace_device *lace,
+			 const struct genl_info *info,
+			 enum lace_nl_group group)
 {
 	return (info && nlmsg_report(info->nlhdr)) ||
-	       genl_has_listeners(&family, dev_net(lace->dev), GROUP_MONITOR);
+	       genl_has_listeners(&family, dev_net(lace->dev), group);
 }
 
-/* Send a message to the monitors.  info: of the request that made the change,
- * or NULL.  err: the message could not be made; monitors must know that they
- * missed one.
+/* Send a message to all of a group but one port number (0: to all).  skb NULL:
+ * it could not be made, and they must know that they missed one.
  */
-void lace_nl_announce(const struct lace_device *lace, struct genl_info *info,
-		      struct sk_buff *skb, int err)
+void lace_nl_multicast(const struct lace_device *lace, struct sk_buff *skb,
+		       u32 except, enum lace_nl_group group)
 {
 	struct net *net = dev_net(lace->dev);
 
+	if (skb)
+		genlmsg_multicast_netns(&family, net, skb, except, group,
+					GFP_KERNEL);
+	else
+		genl_set_err(&family, net, 0, group, -ENOBUFS);
+}
+
+/* Send a message to a group.  info: of the request that made the change, or
+ * NULL.  err: the message could not be made.
+ */
+void lace_nl_announce_in(const struct lace_device *lace,
+			 struct genl_info *info, struct sk_buff *skb, int err,
+			 enum lace_nl_group group)
+{
 	if (err) {
 		nlmsg_free(skb);
-		genl_set_err(&family, net, 0, GROUP_MONITOR, -ENOBUFS);
+		lace_nl_multicast(lace, NULL, 0, group);
 	} else if (info) {
-		genl_notify(&family, skb, info, GROUP_MONITOR, GFP_KERNEL);
+		genl_notify(&family, skb, info, group, GFP_KERNEL);
 	} else {
-		genlmsg_multicast_netns(&family, net, skb, 0, GROUP_MONITOR,
-					GFP_KERNEL);
+		lace_nl_multicast(lace, skb, 0, group);
 	}
 }
 
@@ -448,6 +463,31 @@ static const struct genl_ops ops[] = {
 		.policy = lace_nl_segment_policy,
 		.maxattr = LACE_A_SEGMENT_ID,
 		.doit = lace_nl_segment_activate,
+	}, {
+		.cmd = LACE_CMD_HOOK_GET,
+		.policy = lace_nl_hook_policy,
+		.maxattr = LACE_A_HOOK_NAME,
+		.doit = lace_nl_hook_get,
+		.start = lace_nl_hook_start,
+		.dumpit = lace_nl_hook_dump,
+	}, {
+		.cmd = LACE_CMD_HOOK_SET,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.policy = lace_nl_hook_policy,
+		.maxattr = LACE_A_HOOK_PHASES,
+		.doit = lace_nl_hook_set,
+	}, {
+		.cmd = LACE_CMD_HOOK_DEL,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.policy = lace_nl_hook_policy,
+		.maxattr = LACE_A_HOOK_NAME,
+		.doit = lace_nl_hook_del,
+	}, {
+		.cmd = LACE_CMD_HOOK_DONE,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.policy = lace_nl_hook_policy,
+		.maxattr = LACE_A_HOOK_REASON,
+		.doit = lace_nl_hook_done,
 	},
 };
 

@@ -33,7 +33,15 @@ NODE_GET, NODE_SET, NODE_DEL, NODE_NTF, NODE_DEL_NTF = 5, 6, 7, 8, 9
 LANE_GET, LANE_NTF = 10, 11
 (SEGMENT_GET, SEGMENT_SET, SEGMENT_DEL, SEGMENT_ACTIVATE, SEGMENT_NTF,
  SEGMENT_DEL_NTF) = 12, 13, 14, 15, 16, 17
+(TRANSITION_GET, TRANSITION_START, TRANSITION_ABORT,
+ TRANSITION_NTF) = 18, 19, 20, 21
+(HOOK_GET, HOOK_SET, HOOK_DEL, HOOK_NTF, HOOK_DEL_NTF, HOOK_CALL_NTF,
+ HOOK_DONE) = 22, 23, 24, 25, 26, 27, 28
 TX, RX = 0, 1
+(IDLE, QUIESCE, DRAIN, SWITCH, SETTLE, VERIFY, RESUME) = range(7)
+(RUNNING, DONE, ROLLED_BACK, DEGRADED) = range(4)
+(UNDRAINED, HOOK_FAULT, NO_CARRIER, SILENT, WRONG_END, ABORTED,
+ PORT_GONE) = range(7)
 
 
 # Attributes as bytes.
@@ -131,7 +139,7 @@ DEV = {**NAME, 3: ("node", number), 4: ("segment", number),
        6: ("steer_prog_id", number), 7: ("ports", [PORT]),
        8: ("stats", {k: (v, number) for k, v in DEV_STATS.items()}),
        10: ("reorder_usecs", number), 11: ("ack_msecs", number),
-       13: ("ack_keyed", lambda _: True)}
+       13: ("ack_keyed", lambda _: True), 14: ("closed", number)}
 NODE = {**NAME, 3: ("id", number),
         4: ("prefixes", [{1: ("family", number), 2: ("address", bytes),
                           3: ("length", number)}]),
@@ -142,17 +150,41 @@ LANE = {**NAME, 3: ("port", number), 4: ("port_ifindex", number),
                       {**LANE_STATS, **ACK_STATS}.items()}),
         10: ("state", number), 11: ("silence_ms", number),
         12: ("rtt_ns", number), 13: ("epoch", number),
-        14: ("drained", lambda _: True)}
+        14: ("drained", lambda _: True), 15: ("closed", lambda _: True)}
 SEGMENT = {**NAME, 3: ("id", number), 4: ("active", lambda _: True),
            5: ("circuits", [{1: ("port", number), 2: ("dir", number),
                              3: ("peer", number), 4: ("peer_port", number)}]),
            6: ("routes", [{1: ("from", number), 2: ("to", number),
                            3: ("prev", number), 4: ("next", number)}])}
+PHASES = {i: (name, number) for i, name in enumerate(
+    ("idle", "quiesce", "drain", "switch", "settle", "verify", "resume")) if i}
+FAULT = {1: ("kind", number), 2: ("phase", number), 3: ("port", number),
+         4: ("peer", number), 5: ("peer_port", number), 6: ("found", number),
+         7: ("found_port", number), 8: ("hook", string),
+         9: ("error", number)}
+TRANSITION = {**NAME, 3: ("id", number), 5: ("from", number),
+              6: ("to", number), 7: ("on_failure", number),
+              8: ("retries", number), 9: ("no_drain", lambda _: True),
+              10: ("deadlines", PHASES), 11: ("phase", number),
+              12: ("result", number), 13: ("attempt", number),
+              14: ("back", lambda _: True), 15: ("times", PHASES),
+              16: ("total_ns", number), 17: ("ports", number),
+              18: ("waiting", number), 19: ("faults", [FAULT]),
+              20: ("reason", string)}
+HOOK = {**NAME, 3: ("name", string), 4: ("phases", number),
+        5: ("portid", number), 6: ("phase", number),
+        7: ("transition", number), 9: ("call", number), 10: ("from", number),
+        11: ("to", number), 12: ("deadline_ms", number), 13: ("error", number),
+        14: ("reason", string), 15: ("busy", lambda _: True)}
 SCHEMAS = {**dict.fromkeys((DEV_GET, DEV_NTF), DEV),
            **dict.fromkeys((NODE_GET, NODE_NTF, NODE_DEL_NTF), NODE),
            **dict.fromkeys((LANE_GET, LANE_NTF), LANE),
            **dict.fromkeys((SEGMENT_GET, SEGMENT_NTF, SEGMENT_DEL_NTF),
-                           SEGMENT)}
+                           SEGMENT),
+           **dict.fromkeys((TRANSITION_GET, TRANSITION_START, TRANSITION_NTF),
+                           TRANSITION),
+           **dict.fromkeys((HOOK_GET, HOOK_NTF, HOOK_DEL_NTF, HOOK_CALL_NTF),
+                           HOOK)}
 
 
 def split(data):
@@ -242,6 +274,12 @@ class Netlink:
 
     def close(self):
         self.socket.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
     def join(self, group="monitor"):
         self.socket.setsockopt(SOL_NETLINK, 1, self.groups[group])
