@@ -85,8 +85,10 @@ void lace_client_close_socket(struct lace_client *client)
 {
 	nl_socket_free(client->sock);
 	free(client->buffer);
+	free(client->calls);
 	client->sock = NULL;
 	client->buffer = NULL;
+	client->calls = NULL;
 }
 
 /**
@@ -123,6 +125,17 @@ void lace_client_close(struct lace_client *client)
 		return;
 	lace_client_close_socket(client);
 	free(client);
+}
+
+/**
+ * lace_client_fd() - what a client that is a hook is to poll() for
+ * @client: the client
+ *
+ * Return: a file descriptor that is the client's.
+ */
+int lace_client_fd(const struct lace_client *client)
+{
+	return nl_socket_get_fd(client->sock);
 }
 
 ssize_t lace_client_receive(struct lace_client *client, int flags)
@@ -208,15 +221,16 @@ struct exchange {
 	bool done;
 };
 
-static int take_message(struct exchange *exchange,
-			const struct nlmsghdr *message, int family,
-			struct lace_error *err)
+static int take_message(struct lace_client *client, struct exchange *exchange,
+			const struct nlmsghdr *message, struct lace_error *err)
 {
 	int error;
 
-	/* Left over from a request that was given up. */
-	if (message->nlmsg_seq != exchange->request->nlmsg_seq)
+	/* A call, or left over from a request that was given up. */
+	if (message->nlmsg_seq != exchange->request->nlmsg_seq) {
+		lace_client_keep_call(client, message);
 		return 0;
+	}
 	exchange->interrupted |= message->nlmsg_flags & NLM_F_DUMP_INTR;
 	if (message->nlmsg_type == NLMSG_ERROR ||
 	    message->nlmsg_type == NLMSG_DONE) {
@@ -225,7 +239,7 @@ static int take_message(struct exchange *exchange,
 		return error ? lace_client_refused(exchange->request, message,
 						   error, err) : 0;
 	}
-	if (message->nlmsg_type != family || !exchange->reply)
+	if (message->nlmsg_type != client->family || !exchange->reply)
 		return 0;
 	return exchange->reply(message, exchange->arg, err);
 }
@@ -247,7 +261,7 @@ static int read_answer(struct lace_client *client, struct exchange *exchange,
 		for (message = (struct nlmsghdr *)client->buffer;
 		     nlmsg_ok(message, left) && !exchange->done;
 		     message = nlmsg_next(message, &left)) {
-			failed = take_message(exchange, message, client->family,
+			failed = take_message(client, exchange, message,
 					      ret ? &later : err);
 			ret = ret ? ret : failed;
 		}

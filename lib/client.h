@@ -36,6 +36,7 @@ struct lace_rt_device {
 	int64_t reorder_us;		/* or LACE_RT_NONE: it cannot */
 	int64_t ack_ms;			/* or LACE_RT_NONE: it cannot */
 	bool ack_keyed;
+	uint32_t closed;		/* bit p: TX lane of port p */
 	unsigned int nr_ports;
 	struct lace_rt_port ports[LACE_MAX_PORTS];	/* by number */
 	uint64_t stats[LACE_A_DEVSTAT_MAX + 1];		/* by attribute */
@@ -65,6 +66,7 @@ struct lace_rt_lane {
 	uint8_t peer_port;
 	uint8_t state;			/* enum lace_lane_state */
 	bool drained;			/* TX: nothing is under way */
+	bool closed;			/* TX: carries no data yet */
 	int64_t silence_ms;		/* since word came, or LACE_RT_NONE */
 	int64_t rtt_ns;			/* or LACE_RT_NONE */
 	uint64_t epoch;			/* of the sender; 0: not known */
@@ -93,6 +95,65 @@ struct lace_rt_segment {
 	struct lace_rt_route *routes;	/* sorted by (from, to) */
 };
 
+/* What is asked of a transition. */
+struct lace_rt_request {
+	uint32_t to;
+	uint8_t on_failure;		/* enum lace_on_failure */
+	uint8_t retries;
+	bool no_drain;
+	uint32_t deadline_ms[LACE_PHASE_MAX + 1];	/* 0: the default */
+};
+
+struct lace_rt_fault {
+	uint8_t kind;			/* enum lace_fault */
+	uint8_t phase;			/* enum lace_transition_phase */
+	int32_t port;			/* or LACE_RT_NONE: of a hook */
+	int32_t peer;			/* planned end, or LACE_RT_NONE */
+	uint8_t peer_port;
+	int32_t found;			/* real end, or LACE_RT_NONE */
+	uint8_t found_port;
+	int32_t error;			/* positive errno of the hook, or 0 */
+	char hook[LACE_HOOK_NAME_MAX + 1];	/* "": of a lane */
+};
+
+#define LACE_RT_MAX_FAULTS 16
+
+struct lace_rt_transition {
+	char ifname[IFNAMSIZ];		/* of the lace device */
+	uint64_t id;
+	int64_t from;			/* segment, or LACE_RT_NONE */
+	struct lace_rt_request request;
+	uint8_t phase;			/* enum lace_transition_phase */
+	uint8_t result;			/* enum lace_result */
+	uint8_t attempt;
+	bool back;
+	uint64_t times_ns[LACE_PHASE_MAX + 1];
+	uint64_t total_ns;
+	uint32_t ports;			/* bit p: TX lane of p changes */
+	uint32_t waiting;		/* of these */
+	unsigned int nr_faults;
+	struct lace_rt_fault faults[LACE_RT_MAX_FAULTS];
+	char reason[LACE_REASON_MAX + 1];	/* "": nothing failed */
+};
+
+/* A hook, or a call of one. */
+struct lace_rt_hook {
+	char ifname[IFNAMSIZ];		/* of the lace device */
+	char name[LACE_HOOK_NAME_MAX + 1];
+	uint32_t phases;		/* bit f: is called in phase f */
+	uint32_t portid;
+	uint32_t call;			/* the last one; 0: never called */
+	uint8_t phase;			/* of the call */
+	uint64_t transition;
+	bool busy;			/* has yet to answer */
+	int64_t error;			/* of the answer, or LACE_RT_NONE */
+	char reason[LACE_REASON_MAX + 1];
+	/* Of a call only. */
+	int64_t from;			/* segment, or LACE_RT_NONE */
+	uint32_t to;
+	uint32_t deadline_ms;
+};
+
 /* ---- client.c: the socket ---- */
 
 struct lace_client;
@@ -103,6 +164,8 @@ struct lace_client;
 int lace_client_open(const char *netns, struct lace_client **client,
 		     struct lace_error *err);
 void lace_client_close(struct lace_client *client);
+/* For poll(), of a client that is a hook. */
+int lace_client_fd(const struct lace_client *client);
 
 /* ---- client_get.c: what there is ---- */
 
@@ -120,6 +183,13 @@ int lace_client_segments(struct lace_client *client, const char *ifname,
 			 struct lace_rt_segment **segments, size_t *nr,
 			 struct lace_error *err);
 
+int lace_client_transitions(struct lace_client *client, const char *ifname,
+			    struct lace_rt_transition **transitions, size_t *nr,
+			    struct lace_error *err);
+int lace_client_hooks(struct lace_client *client, const char *ifname,
+		      struct lace_rt_hook **hooks, size_t *nr,
+		      struct lace_error *err);
+
 /* One object, which has to be there; -ENOENT or -ENODEV if it is not. */
 int lace_client_device(struct lace_client *client, const char *ifname,
 		       struct lace_rt_device *device, struct lace_error *err);
@@ -132,6 +202,11 @@ int lace_client_segment(struct lace_client *client, const char *ifname,
 int lace_client_lane(struct lace_client *client, const char *ifname,
 		     uint8_t port, enum lace_dir dir,
 		     struct lace_rt_lane *lane, struct lace_error *err);
+
+/* id LACE_RT_NONE: the last one. */
+int lace_client_transition(struct lace_client *client, const char *ifname,
+			   int64_t id, struct lace_rt_transition *transition,
+			   struct lace_error *err);
 
 /* ---- client_set.c: changes ---- */
 
@@ -169,6 +244,27 @@ int lace_client_del_segment(struct lace_client *client, const char *ifname,
 int lace_client_activate(struct lace_client *client, const char *ifname,
 			 int64_t id, struct lace_error *err);
 
+/* ---- client_transition.c: transitions and hooks ---- */
+
+int lace_client_start_transition(struct lace_client *client, const char *ifname,
+				 const struct lace_rt_request *request,
+				 uint64_t *id, struct lace_error *err);
+int lace_client_abort_transition(struct lace_client *client, const char *ifname,
+				 struct lace_error *err);
+/* The client itself becomes a hook, until it is closed. */
+int lace_client_set_hook(struct lace_client *client, const char *ifname,
+			 const char *name, uint32_t phases,
+			 struct lace_error *err);
+int lace_client_del_hook(struct lace_client *client, const char *ifname,
+			 const char *name, struct lace_error *err);
+/* Does not wait.  1: *call is filled; 0: nothing (more) to read. */
+int lace_client_next_call(struct lace_client *client, struct lace_rt_hook *call,
+			  struct lace_error *err);
+/* error: 0 or a positive errno. */
+int lace_client_answer_call(struct lace_client *client,
+			    const struct lace_rt_hook *call, uint32_t error,
+			    const char *reason, struct lace_error *err);
+
 /* ---- client_monitor.c: what changes ---- */
 
 struct lace_monitor;
@@ -182,6 +278,8 @@ struct lace_rt_event {
 		struct lace_rt_node node;	/* DEL_NTF: ifname and id */
 		struct lace_rt_lane lane;
 		struct lace_rt_segment segment;	/* DEL_NTF: ifname and id */
+		struct lace_rt_transition transition;
+		struct lace_rt_hook hook;	/* also CALL_NTF */
 	};
 };
 

@@ -86,6 +86,35 @@ static const char *const route_names[] = {
 	[LACE_A_ROUTE_NEXT] = "NEXT",
 };
 
+static const char *const transition_names[] = {
+	[LACE_A_TRANSITION_IFINDEX] = "IFINDEX",
+	[LACE_A_TRANSITION_IFNAME] = "IFNAME",
+	[LACE_A_TRANSITION_ID] = "ID",
+	[LACE_A_TRANSITION_TO] = "TO",
+	[LACE_A_TRANSITION_ON_FAILURE] = "ON_FAILURE",
+	[LACE_A_TRANSITION_RETRIES] = "RETRIES",
+	[LACE_A_TRANSITION_DEADLINES] = "DEADLINES",
+};
+
+static const char *const deadline_names[] = {
+	[LACE_A_DEADLINE_QUIESCE] = "QUIESCE",
+	[LACE_A_DEADLINE_DRAIN] = "DRAIN",
+	[LACE_A_DEADLINE_SWITCH] = "SWITCH",
+	[LACE_A_DEADLINE_SETTLE] = "SETTLE",
+	[LACE_A_DEADLINE_VERIFY] = "VERIFY",
+	[LACE_A_DEADLINE_RESUME] = "RESUME",
+};
+
+static const char *const hook_names[] = {
+	[LACE_A_HOOK_IFINDEX] = "IFINDEX",
+	[LACE_A_HOOK_IFNAME] = "IFNAME",
+	[LACE_A_HOOK_NAME] = "NAME",
+	[LACE_A_HOOK_PHASES] = "PHASES",
+	[LACE_A_HOOK_CALL] = "CALL",
+	[LACE_A_HOOK_ERROR] = "ERROR",
+	[LACE_A_HOOK_REASON] = "REASON",
+};
+
 static const struct names device = { "device", NAMES(dev_names), .nested = {} };
 static const struct names port = { "port", NAMES(port_names), .nested = {} };
 static const struct names lane = { "lane", NAMES(lane_names), .nested = {} };
@@ -102,6 +131,13 @@ static const struct names segment = {
 	},
 };
 
+static const struct names transition = {
+	"transition", NAMES(transition_names), .nested = {
+		{ LACE_A_TRANSITION_DEADLINES, NAMES(deadline_names) },
+	},
+};
+static const struct names hook = { "hook", NAMES(hook_names), .nested = {} };
+
 static const struct names *const of_command[__LACE_CMD_MAX] = {
 	[LACE_CMD_DEV_GET] = &device,
 	[LACE_CMD_DEV_SET] = &device,
@@ -114,6 +150,13 @@ static const struct names *const of_command[__LACE_CMD_MAX] = {
 	[LACE_CMD_SEGMENT_SET] = &segment,
 	[LACE_CMD_SEGMENT_DEL] = &segment,
 	[LACE_CMD_SEGMENT_ACTIVATE] = &segment,
+	[LACE_CMD_TRANSITION_GET] = &transition,
+	[LACE_CMD_TRANSITION_START] = &transition,
+	[LACE_CMD_TRANSITION_ABORT] = &transition,
+	[LACE_CMD_HOOK_GET] = &hook,
+	[LACE_CMD_HOOK_SET] = &hook,
+	[LACE_CMD_HOOK_DEL] = &hook,
+	[LACE_CMD_HOOK_DONE] = &hook,
 };
 
 /* The attribute among those from first on that holds the byte at. */

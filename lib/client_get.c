@@ -44,6 +44,18 @@ static int parse_segment(const struct nlmsghdr *message, void *item,
 	return lace_parse_segment(message, item, err);
 }
 
+static int parse_transition(const struct nlmsghdr *message, void *item,
+			    struct lace_error *err)
+{
+	return lace_parse_transition(message, item, err);
+}
+
+static int parse_hook(const struct nlmsghdr *message, void *item,
+		      struct lace_error *err)
+{
+	return lace_parse_hook(message, item, err);
+}
+
 static void free_node(void *item)
 {
 	lace_rt_node_free(item);
@@ -216,6 +228,54 @@ int lace_client_segments(struct lace_client *client, const char *ifname,
 	return ret;
 }
 
+/**
+ * lace_client_transitions() - list the transitions that devices remember
+ * @client: the client
+ * @ifname: of this device only; NULL for all
+ * @transitions: filled with an array in the order of time, free() it
+ * @nr: filled with its length
+ * @err: filled on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int lace_client_transitions(struct lace_client *client, const char *ifname,
+			    struct lace_rt_transition **transitions, size_t *nr,
+			    struct lace_error *err)
+{
+	struct list list = { .item_size = sizeof(**transitions),
+			     .parse = parse_transition };
+	int ret;
+
+	ret = dump(client, LACE_CMD_TRANSITION_GET, ifname, &list, err);
+	*transitions = (void *)list.items;
+	*nr = list.nr;
+	return ret;
+}
+
+/**
+ * lace_client_hooks() - list hooks, as lace_client_devices() does devices
+ * @client: the client
+ * @ifname: of this device only; NULL for all
+ * @hooks: filled with an array, free() it
+ * @nr: filled with its length
+ * @err: filled on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int lace_client_hooks(struct lace_client *client, const char *ifname,
+		      struct lace_rt_hook **hooks, size_t *nr,
+		      struct lace_error *err)
+{
+	struct list list = { .item_size = sizeof(**hooks),
+			     .parse = parse_hook };
+	int ret;
+
+	ret = dump(client, LACE_CMD_HOOK_GET, ifname, &list, err);
+	*hooks = (void *)list.items;
+	*nr = list.nr;
+	return ret;
+}
+
 /* ---- one object ---- */
 
 /* What the answer to a GET goes into. */
@@ -357,6 +417,35 @@ int lace_client_lane(struct lace_client *client, const char *ifname,
 		return -ENODEV;
 	NLA_PUT_U8(msg, LACE_A_LANE_PORT, port);
 	NLA_PUT_U8(msg, LACE_A_LANE_DIR, dir);
+	return get(client, msg, &one, err);
+
+nla_put_failure:
+	return no_room(msg, err);
+}
+
+/**
+ * lace_client_transition() - get one transition
+ * @client: the client
+ * @ifname: name of the lace device
+ * @id: its number; LACE_RT_NONE for the last one
+ * @transition: filled
+ * @err: filled on failure
+ *
+ * Return: 0 or a negative errno, -ENOENT if there was no such one.
+ */
+int lace_client_transition(struct lace_client *client, const char *ifname,
+			   int64_t id, struct lace_rt_transition *transition,
+			   struct lace_error *err)
+{
+	struct one one = { .parse = parse_transition, .item = transition };
+	struct nl_msg *msg;
+
+	msg = lace_client_message(client, LACE_CMD_TRANSITION_GET, ifname,
+				  nla_total_size(sizeof(id)), err);
+	if (!msg)
+		return -ENODEV;
+	if (id != LACE_RT_NONE)
+		NLA_PUT_U64(msg, LACE_A_TRANSITION_ID, id);
 	return get(client, msg, &one, err);
 
 nla_put_failure:

@@ -15,6 +15,8 @@ struct lace_client {
 	int family;
 	char *buffer;
 	size_t size;
+	struct lace_rt_hook *calls;	/* came between answers */
+	size_t nr_calls;
 };
 
 /* Called for each message of the family that answers a request. */
@@ -61,5 +63,16 @@ int lace_parse_lane(const struct nlmsghdr *message, struct lace_rt_lane *lane,
 		    struct lace_error *err);
 int lace_parse_segment(const struct nlmsghdr *message,
 		       struct lace_rt_segment *segment, struct lace_error *err);
+
+/* ---- client_transition.c ---- */
+
+int lace_parse_transition(const struct nlmsghdr *message,
+			  struct lace_rt_transition *transition,
+			  struct lace_error *err);
+int lace_parse_hook(const struct nlmsghdr *message, struct lace_rt_hook *hook,
+		    struct lace_error *err);
+/* Keeps a message that is no answer, if it is a call. */
+void lace_client_keep_call(struct lace_client *client,
+			   const struct nlmsghdr *message);
 
 #endif /* LACE_CLIENT_IMPL_H */

@@ -17,18 +17,34 @@ struct lace_monitor {
 	int left;		/* bytes from next on */
 };
 
-static int join(struct lace_monitor *monitor, struct lace_error *err)
+static const char *const groups[] = {
+	LACE_GENL_MCGRP_MONITOR,
+	LACE_GENL_MCGRP_TRANSITION,
+	LACE_GENL_MCGRP_HOOK,
+};
+
+static int join_group(struct lace_monitor *monitor, const char *name,
+		      struct lace_error *err)
 {
 	struct nl_sock *sock = monitor->client.sock;
 	int group;
 
-	group = genl_ctrl_resolve_grp(sock, LACE_GENL_NAME,
-				      LACE_GENL_MCGRP_MONITOR);
+	group = genl_ctrl_resolve_grp(sock, LACE_GENL_NAME, name);
 	if (group >= 0 && !nl_socket_add_membership(sock, group))
 		return 0;
 	lace_fail(err, LACE_ERR_SYSTEM, "cannot listen for events: %s",
 		  group < 0 ? nl_geterror(group) : strerror(errno));
 	return -EIO;
+}
+
+static int join(struct lace_monitor *monitor, struct lace_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(groups) / sizeof(*groups); i++)
+		if (join_group(monitor, groups[i], err))
+			return -EIO;
+	return 0;
 }
 
 /**
@@ -103,6 +119,12 @@ static int parse(const struct nlmsghdr *message, struct lace_rt_event *event,
 	case LACE_CMD_SEGMENT_NTF:
 	case LACE_CMD_SEGMENT_DEL_NTF:
 		return lace_parse_segment(message, &event->segment, err);
+	case LACE_CMD_TRANSITION_NTF:
+		return lace_parse_transition(message, &event->transition, err);
+	case LACE_CMD_HOOK_NTF:
+	case LACE_CMD_HOOK_DEL_NTF:
+	case LACE_CMD_HOOK_CALL_NTF:
+		return lace_parse_hook(message, &event->hook, err);
 	}
 	return -ENOMSG;
 }

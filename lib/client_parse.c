@@ -86,6 +86,7 @@ static struct nla_policy dev_policy[LACE_A_DEV_MAX + 1] = {
 	[LACE_A_DEV_STATS] = { .type = NLA_NESTED },
 	[LACE_A_DEV_ACK_MSECS] = { .type = NLA_U32 },
 	[LACE_A_DEV_ACK_KEYED] = { .type = NLA_FLAG },
+	[LACE_A_DEV_CLOSED] = { .type = NLA_U32 },
 	[LACE_A_DEV_REORDER_USECS] = { .type = NLA_U32 },
 };
 
@@ -138,6 +139,8 @@ int lace_parse_device(const struct nlmsghdr *message,
 	if (attrs[LACE_A_DEV_ACK_MSECS])
 		device->ack_ms = nla_get_u32(attrs[LACE_A_DEV_ACK_MSECS]);
 	device->ack_keyed = attrs[LACE_A_DEV_ACK_KEYED];
+	if (attrs[LACE_A_DEV_CLOSED])
+		device->closed = nla_get_u32(attrs[LACE_A_DEV_CLOSED]);
 	if (attrs[LACE_A_DEV_STATS])
 		get_stats(attrs[LACE_A_DEV_STATS], device->stats,
 			  LACE_A_DEVSTAT_MAX);
@@ -262,6 +265,7 @@ static struct nla_policy lane_policy[LACE_A_LANE_MAX + 1] = {
 	[LACE_A_LANE_RTT_NS] = { .type = NLA_U64 },
 	[LACE_A_LANE_EPOCH] = { .type = NLA_U64 },
 	[LACE_A_LANE_DRAINED] = { .type = NLA_FLAG },
+	[LACE_A_LANE_CLOSED] = { .type = NLA_FLAG },
 };
 
 static int64_t u64_or_none(struct nlattr *attr)
@@ -278,6 +282,7 @@ static void get_word(struct nlattr **attrs, struct lace_rt_lane *lane)
 	if (attrs[LACE_A_LANE_EPOCH])
 		lane->epoch = nla_get_u64(attrs[LACE_A_LANE_EPOCH]);
 	lane->drained = attrs[LACE_A_LANE_DRAINED];
+	lane->closed = attrs[LACE_A_LANE_CLOSED];
 }
 
 int lace_parse_lane(const struct nlmsghdr *message, struct lace_rt_lane *lane,

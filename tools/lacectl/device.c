@@ -49,7 +49,7 @@ static json_t *json_ports(const struct lace_rt_device *device)
 
 json_t *json_device(const struct lace_rt_device *device)
 {
-	return json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}",
+	return json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o}",
 			 "ifname", device->ifname, "ifindex", device->ifindex,
 			 "node", json_or_null(device->node),
 			 "segment", json_or_null(device->segment),
@@ -59,6 +59,7 @@ json_t *json_device(const struct lace_rt_device *device)
 			 "reorder_us", json_or_null(device->reorder_us),
 			 "ack_ms", json_or_null(device->ack_ms),
 			 "ack_keyed", device->ack_keyed,
+			 "closed", json_port_set(device->closed),
 			 "ports", json_ports(device),
 			 "stats", json_stats(lace_dev_stat_names, device->stats,
 					     LACE_A_DEVSTAT_MAX));
@@ -87,8 +88,10 @@ void print_device(const struct lacectl *ctl, const struct lace_rt_device *device
 		printf(" keyed");
 	putchar('\n');
 	for (i = 0; i < device->nr_ports; i++)
-		printf("    port %u %s\n", device->ports[i].number,
-		       device->ports[i].ifname);
+		printf("    port %u %s%s\n", device->ports[i].number,
+		       device->ports[i].ifname,
+		       device->closed & 1U << device->ports[i].number ?
+				" closed" : "");
 	if (ctl->stats)
 		print_stats(lace_dev_stat_names, device->stats, LACE_A_DEVSTAT_MAX);
 }

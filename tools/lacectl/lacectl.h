@@ -37,13 +37,17 @@ struct object {
 	command_fn run;		/* in place of commands */
 };
 
-/* device.c, port.c, lane.c, node.c, segment.c, plan.c, monitor.c */
+/* device.c, port.c, lane.c, node.c, segment.c, transition.c, hook.c, plan.c,
+ * monitor.c
+ */
 
 extern const struct object device_object;
 extern const struct object port_object;
 extern const struct object lane_object;
 extern const struct object node_object;
 extern const struct object segment_object;
+extern const struct object transition_object;
+extern const struct object hook_object;
 extern const struct object plan_object;
 extern const struct object monitor_object;
 

@@ -43,7 +43,7 @@ json_t *json_lane(const struct lace_rt_lane *lane)
 	char name[IFNAMSIZ];
 
 	port_name(lane, name);
-	return json_pack("{s:s, s:i, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:b, s:o, s:o}",
+	return json_pack("{s:s, s:i, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:b, s:b, s:o, s:o}",
 			 "dev", lane->ifname, "port", lane->port,
 			 "ifname", name[0] ? json_string(name) : json_null(),
 			 "dir", dir_name(lane->dir),
@@ -53,7 +53,7 @@ json_t *json_lane(const struct lace_rt_lane *lane)
 			 "state", state_name(lane->state),
 			 "silence_ms", json_or_null(lane->silence_ms),
 			 "rtt_ns", json_or_null(lane->rtt_ns),
-			 "drained", lane->drained,
+			 "drained", lane->drained, "closed", lane->closed,
 			 "epoch", lane->epoch ? json_integer(lane->epoch) :
 				json_null(),
 			 "stats", json_stats(lace_lane_stat_names, lane->stats,
@@ -83,9 +83,10 @@ void print_lane(const struct lacectl *ctl, const struct lace_rt_lane *lane)
 	if (lane->peer < 0)
 		printf(" no circuit\n");
 	else
-		printf(" %s node %d port %u %s\n",
+		printf(" %s node %d port %u %s%s\n",
 		       lane->dir == LACE_DIR_TX ? "to" : "from", lane->peer,
-		       lane->peer_port, state_name(lane->state));
+		       lane->peer_port, state_name(lane->state),
+		       lane->closed ? " closed" : "");
 	if (!ctl->stats)
 		return;
 	print_word(lane);

@@ -16,6 +16,8 @@ static const struct object *const objects[] = {
 	&lane_object,
 	&node_object,
 	&segment_object,
+	&transition_object,
+	&hook_object,
 	&plan_object,
 	&monitor_object,
 	&lab_object,

@@ -33,6 +33,14 @@ static const char *event_name(enum lace_cmd cmd)
 		return "segment";
 	case LACE_CMD_SEGMENT_DEL_NTF:
 		return "segment_deleted";
+	case LACE_CMD_TRANSITION_NTF:
+		return "transition";
+	case LACE_CMD_HOOK_NTF:
+		return "hook";
+	case LACE_CMD_HOOK_DEL_NTF:
+		return "hook_deleted";
+	case LACE_CMD_HOOK_CALL_NTF:
+		return "hook_called";
 	default:
 		return "lost";
 	}
@@ -59,6 +67,13 @@ static json_t *json_event(const struct lace_rt_event *event)
 	case LACE_CMD_SEGMENT_DEL_NTF:
 		return json_pack("{s:s, s:I}", "dev", event->segment.ifname,
 				 "id", (json_int_t)event->segment.id);
+	case LACE_CMD_TRANSITION_NTF:
+		return json_transition(&event->transition);
+	case LACE_CMD_HOOK_NTF:
+	case LACE_CMD_HOOK_DEL_NTF:
+		return json_hook(&event->hook);
+	case LACE_CMD_HOOK_CALL_NTF:
+		return json_call(&event->hook);
 	default:
 		return json_null();
 	}
@@ -90,6 +105,19 @@ static void print_event(const struct lacectl *ctl,
 		printf("%s segment %u deleted\n", event->segment.ifname,
 		       event->segment.id);
 		break;
+	case LACE_CMD_TRANSITION_NTF:
+		print_transition(ctl, &event->transition);
+		break;
+	case LACE_CMD_HOOK_NTF:
+		print_hook(&event->hook);
+		break;
+	case LACE_CMD_HOOK_DEL_NTF:
+		printf("%s hook %s deleted\n", event->hook.ifname,
+		       event->hook.name);
+		break;
+	case LACE_CMD_HOOK_CALL_NTF:
+		print_call(&event->hook);
+		break;
 	default:
 		printf("events were lost; this is how things are now:\n");
 	}
@@ -108,6 +136,12 @@ static const char *device_of(const struct lace_rt_event *event)
 	case LACE_CMD_SEGMENT_NTF:
 	case LACE_CMD_SEGMENT_DEL_NTF:
 		return event->segment.ifname;
+	case LACE_CMD_TRANSITION_NTF:
+		return event->transition.ifname;
+	case LACE_CMD_HOOK_NTF:
+	case LACE_CMD_HOOK_DEL_NTF:
+	case LACE_CMD_HOOK_CALL_NTF:
+		return event->hook.ifname;
 	default:
 		return NULL;
 	}

@@ -26,4 +26,18 @@ void print_lane(const struct lacectl *ctl, const struct lace_rt_lane *lane);
 json_t *json_node(const struct lace_rt_node *node);
 void print_node(const struct lace_rt_node *node);
 
+/* transition.c */
+extern const char *const phase_names[];	/* up to a NULL */
+const char *phase_name(uint8_t phase);
+json_t *json_port_set(uint32_t ports);
+json_t *json_transition(const struct lace_rt_transition *transition);
+void print_transition(const struct lacectl *ctl,
+		      const struct lace_rt_transition *transition);
+
+/* hook.c */
+json_t *json_hook(const struct lace_rt_hook *hook);
+void print_hook(const struct lace_rt_hook *hook);
+json_t *json_call(const struct lace_rt_hook *call);
+void print_call(const struct lace_rt_hook *call);
+
 #endif /* LACECTL_SHOW_H */
