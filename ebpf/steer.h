@@ -7,7 +7,14 @@
 #ifndef LACE_EBPF_STEER_H
 #define LACE_EBPF_STEER_H
 
+#include <linux/lace.h>
 #include <linux/types.h>
+
+/* What is chosen before a program is loaded: its only read-only data. */
+struct steer_options {
+	__u32 weight[LACE_MAX_PORTS];	/* weighted: share of each local port */
+	__u64 gap_ns;			/* flowlet: a pause that long is a gap */
+};
 
 /* lane_usage: one entry for each lane that a peer's packets were sent to. */
 struct lane_usage_key {

@@ -209,6 +209,7 @@ struct lace_device {
 	struct lace_port __rcu *ports[LACE_MAX_PORTS];
 	struct lace_active __rcu *active;
 	struct bpf_prog __rcu *steer;
+	struct bpf_map *steer_map;	/* of steer; NULL: it has none */
 	struct lace_dev_stats __percpu *stats;
 	struct lace_nodes nodes;
 	struct xarray segments;
@@ -364,7 +365,9 @@ void lace_lane_stats_read(struct lace_port *port, enum lace_dir dir,
 
 int lace_steer(struct lace_device *lace, const struct lace_active *active,
 	       const struct lace_path *path, struct sk_buff *skb,
-	       const struct lace_packet *packet);
+	       const struct lace_packet *packet, bool relay);
+int lace_steer_check(const struct bpf_prog *prog,
+		     struct netlink_ext_ack *extack);
 void lace_steer_set(struct lace_device *lace, struct bpf_prog *prog);
 
 /* transmit.c */
@@ -405,6 +408,7 @@ void lace_lanes_set_key(struct lace_device *lace, struct lace_key *key);
 int lace_lane_init(struct lace_port *port);
 void lace_lane_free(struct lace_port *port);
 void lace_lane_unplug(struct lace_port *port);
+u64 lace_lane_epoch(const struct lace_port *port);
 u16 lace_lane_queue(struct net_device *dev, struct sk_buff *skb);
 void lace_lane_sent(struct lace_port *port, u16 queue, unsigned int frames,
 		    unsigned int bytes);

@@ -58,6 +58,12 @@ void lace_lane_sent(struct lace_port *port, u16 queue, unsigned int frames,
 	atomic64_add(bytes, &sent->bytes);
 }
 
+/* The newest epoch of the TX lane; 0: there was none. */
+u64 lace_lane_epoch(const struct lace_port *port)
+{
+	return READ_ONCE(port->lane->epoch);
+}
+
 /* For the functions of ack.h.  Packets are read first: they are added first. */
 static const struct lace_proto_count *count_sent(struct lace_lane *lane)
 {

@@ -161,13 +161,22 @@ static struct bpf_prog *get_prog(const struct nlattr *attr,
 {
 	s32 fd = nla_get_s32(attr);
 	struct bpf_prog *prog;
+	int err;
 
 	if (fd == -1)
 		return NULL;
 	prog = bpf_prog_get_type(fd, BPF_PROG_TYPE_SOCKET_FILTER);
-	if (IS_ERR(prog))
+	if (IS_ERR(prog)) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "device STEER_FD: not a program of type SOCKET_FILTER");
+		return prog;
+	}
+	err = lace_steer_check(prog, extack);
+	if (err) {
+		NL_SET_BAD_ATTR(extack, attr);
+		bpf_prog_put(prog);
+		return ERR_PTR(err);
+	}
 	return prog;
 }
 

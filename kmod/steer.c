@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Steering: which of the lanes to the next hop a packet takes.
+ *
+ * DESIGN NOTES
+ *
+ * The built-in choice is always made, so that there is one whatever a program
+ * does.  A program answers with an index and has no other effect; the kernel's
+ * verifier bounds how long it takes.
+ *
+ * lace_device.steer_map belongs to lace_device.steer: it changes only while no
+ * reader can see a program.
  */
 #include <linux/bpf.h>
 #include <linux/if_link.h>
+#include <linux/lace_steer.h>
+#include <linux/tcp.h>
 #include <net/sch_generic.h>
 
 #include "lace.h"
@@ -14,12 +25,16 @@ struct offer {
 	u32 ports;		/* as a bitmap */
 	u8 numbers[LACE_MAX_PORTS];
 	struct lace_port *lanes[LACE_MAX_PORTS];
+	/* Of survey(): */
+	u32 backlog[LACE_MAX_PORTS];
+	u64 wait[LACE_MAX_PORTS];
+	bool surveyed;
 };
 
-/* A lane that was left alone for long does not get everything until it has
- * caught up with the others.
+/* Lanes that are free alike get as much each; but one that was left alone for
+ * long, or led elsewhere, does not get everything until it has caught up.
  */
-#define MAX_BEHIND (1UL << 20)
+#define MAX_BEHIND (64UL << 10)
 
 /* Dark lanes count only if all are. */
 static void make_offer(struct lace_device *lace, u32 ports, bool dark,
@@ -30,6 +45,7 @@ static void make_offer(struct lace_device *lace, u32 ports, bool dark,
 
 	offer->n = 0;
 	offer->ports = 0;
+	offer->surveyed = false;
 	while (ports) {
 		number = __ffs(ports);
 		ports &= ports - 1;
@@ -71,34 +87,49 @@ static bool rates_known(const struct offer *offer)
 	return true;
 }
 
-/* The lane that is free first; of those alike, the one that sent least. */
-static unsigned int least_busy(const struct offer *offer, struct sk_buff *skb)
+/* What waits on each lane, and for how long. */
+static void survey(struct offer *offer, struct sk_buff *skb)
 {
 	bool by_time = rates_known(offer);
-	unsigned long best_sent = 0, sent;
-	u64 best_wait = U64_MAX, wait;
-	unsigned int best = 0;
 	unsigned int i;
 	u32 mbps;
 
+	if (offer->surveyed)
+		return;
 	for (i = 0; i < offer->n; i++) {
-		wait = backlog(offer->lanes[i]->dev, skb);
-		sent = READ_ONCE(offer->lanes[i]->sent);
+		offer->backlog[i] = backlog(offer->lanes[i]->dev, skb);
+		offer->wait[i] = offer->backlog[i];
 		mbps = READ_ONCE(offer->lanes[i]->mbps);
 		if (by_time && mbps)
-			wait = div_u64(wait * 8000, mbps);	/* ns */
-		if (wait > best_wait ||
-		    (wait == best_wait && (long)(sent - best_sent) >= 0))
+			offer->wait[i] = div_u64(offer->wait[i] * 8000, mbps);
+	}
+	offer->surveyed = true;
+}
+
+/* The lane that is free first; of those alike, the one that sent least. */
+static unsigned int least_busy(struct offer *offer, struct sk_buff *skb)
+{
+	unsigned long best_sent = 0, sent;
+	u64 best_wait = U64_MAX;
+	unsigned int best = 0;
+	unsigned int i;
+
+	survey(offer, skb);
+	for (i = 0; i < offer->n; i++) {
+		sent = READ_ONCE(offer->lanes[i]->sent);
+		if (offer->wait[i] > best_wait ||
+		    (offer->wait[i] == best_wait &&
+		     (long)(sent - best_sent) >= 0))
 			continue;
 		best = i;
-		best_wait = wait;
+		best_wait = offer->wait[i];
 		best_sent = sent;
 	}
 	return best;
 }
 
 /* TCP copes with packets that overtake each other; others may not. */
-static unsigned int builtin(const struct offer *offer, struct sk_buff *skb,
+static unsigned int builtin(struct offer *offer, struct sk_buff *skb,
 			    const struct lace_packet *packet)
 {
 	if (offer->n == 1)
@@ -106,6 +137,78 @@ static unsigned int builtin(const struct offer *offer, struct sk_buff *skb,
 	if (packet->protocol == IPPROTO_TCP && !packet->fragment)
 		return least_busy(offer, skb);
 	return reciprocal_scale(skb_get_hash(skb), offer->n);
+}
+
+static u32 flags_of(const struct sk_buff *skb, const struct lace_packet *packet,
+		    bool relay)
+{
+	u32 flags = relay ? LACE_STEER_RELAYED : 0;
+	struct tcphdr buffer;
+	const struct tcphdr *tcp;
+
+	if (packet->protocol != IPPROTO_TCP || packet->fragment)
+		return flags;
+	tcp = skb_header_pointer(skb, packet->header, sizeof(buffer), &buffer);
+	if (!tcp)
+		return flags;
+	flags |= LACE_STEER_TCP;
+	if (lace_packet_is_pure_ack(skb, packet))
+		flags |= LACE_STEER_ACK;
+	if (tcp->syn)
+		flags |= LACE_STEER_SYN;
+	if (tcp->fin || tcp->rst)
+		flags |= LACE_STEER_END;
+	return flags;
+}
+
+static void describe_lanes(struct lace_steer_context *context,
+			   const struct offer *offer)
+{
+	struct lace_steer_lane *lane = context->lane;
+	unsigned int i;
+
+	BUILD_BUG_ON(LACE_STEER_MAX_LANES != LACE_MAX_PORTS);
+
+	for (i = 0; i < offer->n; i++, lane++) {
+		lane->port = offer->numbers[i];
+		lane->mbps = READ_ONCE(offer->lanes[i]->mbps);
+		lane->backlog = offer->backlog[i];
+		lane->unused = 0;
+		lane->wait = offer->wait[i];
+		lane->sent = READ_ONCE(offer->lanes[i]->sent);
+		lane->epoch = lace_lane_epoch(offer->lanes[i]);
+	}
+}
+
+/* Fill the context of this processor.  Bottom halves are off; where that keeps
+ * nobody else from the processor, as on PREEMPT_RT, a program may be told of
+ * another packet, which is no worse than a program that answers as it likes.
+ */
+static void describe(struct bpf_map *map, const struct lace_active *active,
+		     const struct lace_path *path, struct offer *offer,
+		     unsigned int builtin, struct sk_buff *skb,
+		     const struct lace_packet *packet, bool relay)
+{
+	struct lace_steer_context *context;
+	u32 first = 0;
+
+	context = map->ops->map_lookup_elem(map, &first);
+	if (!context)
+		return;
+	survey(offer, skb);
+	context->version = LACE_STEER_VERSION;
+	context->flags = flags_of(skb, packet, relay);
+	context->lanes = offer->n;
+	context->ports = offer->ports;
+	context->builtin = builtin;
+	context->segment = active->segment->id;
+	context->from = path->from;
+	context->to = path->to;
+	context->next = path->next;
+	context->unused = 0;
+	context->hash = skb_get_hash(skb);
+	lace_packet_wire(skb, packet, &context->frames, &context->bytes);
+	describe_lanes(context, offer);
 }
 
 /* The control block is lent to the program, as the socket layer does. */
@@ -155,9 +258,10 @@ static void debit(const struct offer *offer, unsigned int lane,
  */
 int lace_steer(struct lace_device *lace, const struct lace_active *active,
 	       const struct lace_path *path, struct sk_buff *skb,
-	       const struct lace_packet *packet)
+	       const struct lace_packet *packet, bool relay)
 {
 	const struct bpf_prog *prog;
+	struct bpf_map *map;
 	struct offer offer;
 	unsigned int lane;
 	u32 answer;
@@ -170,6 +274,11 @@ int lace_steer(struct lace_device *lace, const struct lace_active *active,
 	lane = builtin(&offer, skb, packet);
 	prog = rcu_dereference(lace->steer);
 	if (prog) {
+		smp_rmb();	/* as steer_map is written before steer */
+		map = READ_ONCE(lace->steer_map);
+		if (map)
+			describe(map, active, path, &offer, lane, skb, packet,
+				 relay);
 		answer = run(prog, active, path, &offer, lane, skb);
 		if (answer < offer.n)
 			lane = answer;
@@ -180,14 +289,49 @@ int lace_steer(struct lace_device *lace, const struct lace_active *active,
 	return offer.numbers[lane];
 }
 
-/* Takes over the reference to the program; NULL for the built-in policy.  A
- * program is freed after a grace period, so that readers may finish.
+/* The map of a program that wants to be told more, or NULL. */
+static struct bpf_map *find_map(const struct bpf_prog *prog)
+{
+	struct bpf_prog_aux *aux = prog->aux;
+	struct bpf_map *map = NULL;
+	u32 i;
+
+	mutex_lock(&aux->used_maps_mutex);
+	for (i = 0; i < aux->used_map_cnt && !map; i++) {
+		if (!strcmp(aux->used_maps[i]->name, LACE_STEER_MAP))
+			map = aux->used_maps[i];
+	}
+	mutex_unlock(&aux->used_maps_mutex);
+	return map;
+}
+
+/* Whether the program can be used.  Its maps stay as long as it does. */
+int lace_steer_check(const struct bpf_prog *prog,
+		     struct netlink_ext_ack *extack)
+{
+	const struct bpf_map *map = find_map(prog);
+
+	if (map && (map->map_type != BPF_MAP_TYPE_PERCPU_ARRAY ||
+		    map->value_size < sizeof(struct lace_steer_context))) {
+		NL_SET_ERR_MSG(extack,
+			       "device STEER_FD: map lace_steer is no per-CPU array of struct lace_steer_context");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Takes over the reference to the program; NULL for the built-in policy.  Until
+ * nobody uses the program before any more, the built-in policy decides.
  */
 void lace_steer_set(struct lace_device *lace, struct bpf_prog *prog)
 {
 	struct bpf_prog *old = rtnl_dereference(lace->steer);
 
-	rcu_assign_pointer(lace->steer, prog);
-	if (old)
+	if (old) {
+		rcu_assign_pointer(lace->steer, NULL);
+		synchronize_net();
 		bpf_prog_put(old);
+	}
+	WRITE_ONCE(lace->steer_map, prog ? find_map(prog) : NULL);
+	rcu_assign_pointer(lace->steer, prog);
 }

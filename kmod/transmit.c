@@ -88,7 +88,7 @@ static int transmit(struct lace_device *lace, const struct lace_active *active,
 	struct lace_port *port = NULL;
 	int number;
 
-	number = lace_steer(lace, active, path, skb, packet);
+	number = lace_steer(lace, active, path, skb, packet, relay);
 	if (number != LACE_NO_LANE)
 		port = rcu_dereference(lace->ports[number]);
 	if (!port) {

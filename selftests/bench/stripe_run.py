@@ -1,101 +1,121 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What selftests/bench/stripe does in the virtual machine: one TCP connection
-from one namespace to another, over lanes that are veth pairs with tbf.
+"""What selftests/bench/stripe does in the virtual machine: TCP connections from
+one namespace to another, over lanes that are veth pairs, most with tbf.
 
     sa: p0 -------- p0 :sb
         p1 -------- p1
         ...
 
-The lanes are used in turn by lace0, with and without putting segments back in
-order, and by bonding balance-rr; one lane alone is what they are measured by.
-Prints JSON.
+Every way to use the lanes has the same lanes, made anew. Prints JSON, or a
+table and what was asked of it.
 """
 
 import argparse
+import itertools
 import json
 import os
-import statistics
+import selectors
+import socket
+import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
                                 "../net"))
 sys.dont_write_bytecode = True
 from lib_kmod import (DEV_GET, DEV_SET, NODE_SET, RX, SEGMENT_ACTIVATE,  # noqa: E402
-                      SEGMENT_SET, TX, Netlink, background, circuit, dev,
-                      node_port, poll, prefix, run, succeeds, u16, u32)
+                      SEGMENT_SET, TX, Netlink, circuit, dev, nest,
+                      node_port, poll, prefix, run, succeeds, text, u8, u16,
+                      u32)
 
 NETNS = ("sa", "sb")
-ADDRESS = ("10.88.0.1", "10.88.0.2")
-REORDER_USECS = 10
-ONE, LACE, PLAIN, BOND = ("one lane", "lace", "lace, as it comes",
-                          "balance-rr")
-WAYS = (ONE, LACE, PLAIN, BOND)
-NUMBERS = ("mbps", "retransmits", "out_of_order", "cpu_ns_per_byte")
-# A bucket of that long keeps what a busy machine is late for; what leaves in
-# one piece takes so long on a lane, but two segments may.
-BURST_S, GSO_S, LEAST_GSO = 0.05, 0.0025, 3000
-LEAST_RATIO, MOST_AGAIN = 0.97, 0.01
+PORT = 5201
+WARM_UP = 1		# s
+# What leaves in one piece takes 2.5 ms of a lane, as in a lab, but is two
+# segments at least; a bucket is what a lane may be late for.
+GSO_S, LEAST_GSO, BURST_S = 0.0025, 3000, 0.01
+CHUNK = 1 << 18
+
+ONE, LACE, SPREAD, PIN = "one lane", "lace", "lace spread", "lace pin"
+BOND, TEAM, MPTCP = "balance-rr", "team", "mptcp"
+WAYS = (ONE, LACE, SPREAD, PIN, BOND, TEAM, MPTCP)
+# Rates of lanes, in parts of --rate (0: no limit), and jitter of the last, s.
+SCENARIOS = {"two": ((1, 1), 0), "four": ((1, 1, 1, 1), 0),
+             "4:1": ((1, 0.25), 0), "jitter": ((1, 1), 0.001),
+             "unlimited": ((0,), 0)}
+
+
+def mac(end, lane):
+    return "02:00:00:00:%02x:%02x" % (end, lane)
+
+
+def address(end, lane=0):
+    return "10.88.%d.%d" % (lane, end + 1)
 
 
 class Pair:
     """Two namespaces with lanes between them, rates in Mb/s."""
 
-    def __init__(self, rates, gso):
+    def __init__(self, rates, jitter, gso):
         self.rates = rates
+        self.jitter = jitter
         self.gso = gso
         self.netlinks = []
 
     def __enter__(self):
+        self.__exit__()
         for netns in NETNS:
-            succeeds("ip", "netns", "del", netns)
             run("ip", "netns", "add", netns)
             run("sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1",
                 "net.ipv4.conf.all.rp_filter=0",
                 "net.ipv4.tcp_no_metrics_save=1", netns=netns)
-        for lane, rate in enumerate(self.rates):
-            run("ip", "link", "add", "p%d" % lane, "netns", NETNS[0],
-                "address", mac(0, lane), "type", "veth", "peer", "name",
-                "p%d" % lane, "netns", NETNS[1], "address", mac(1, lane))
-            for netns in NETNS:
-                # Else each processor has a queue of its own for what comes
-                # in, and a lane does not keep the order.
-                run("sh", "-c", "echo %d >/sys/class/net/p%d/queues/rx-0/"
-                    "rps_cpus" % (1 << lane % 2, lane), netns=netns)
-                run("tc", "-n", netns, "qdisc", "add", "dev", "p%d" % lane,
-                    "root", "tbf", "rate", "%gmbit" % rate, "burst",
-                    str(int(2 * self.gso + rate * 1e6 / 8 * BURST_S)),
-                    "latency", "200ms")
+        run("ip", "-batch", "-", commands="\n".join(
+            "link add p%d netns %s address %s type veth peer name p%d netns %s "
+            "address %s" % (lane, NETNS[0], mac(0, lane), lane, NETNS[1],
+                            mac(1, lane)) for lane in range(len(self.rates))))
+        for netns in NETNS:
+            run("tc", "-n", netns, "-batch", "-", commands="\n".join(
+                "qdisc add dev p%d root tbf rate %gmbit burst %d latency 200ms"
+                % (lane, rate, 2 * self.gso + rate * 1e6 / 8 * BURST_S)
+                for lane, rate in enumerate(self.rates) if rate))
+        if self.jitter:
+            self.shake()
         return self
 
     def __exit__(self, *_):
         for netlink in self.netlinks:
             netlink.close()
+        self.netlinks = []
         for netns in NETNS:
             succeeds("ip", "netns", "del", netns)
 
-    def address(self, device):
-        self.each("link", "set", device, "gso_max_size", str(self.gso))
-        for end, netns in enumerate(NETNS):
-            run("ip", "-n", netns, "address", "add", ADDRESS[end] + "/24",
-                "dev", device)
-
-    def dropped(self):
-        """Packets that queues and ports have dropped."""
-        queues = json.loads(run("tc", "-n", NETNS[0], "-s", "-j", "qdisc"))
-        with open("/proc/net/softnet_stat", encoding="ascii") as file:
-            backlog = sum(int(l.split()[1], 16) for l in file)
-        return sum(q["drops"] for q in queues) + backlog
-
-    def reordered(self):
-        """What the receiver's lace0 has counted, where it is lace0."""
-        if not self.netlinks:
-            return {}
-        stats = self.netlinks[1].get(DEV_GET, dev())["stats"]
-        return {k: v for k, v in stats.items() if v}
+    def shake(self):
+        """The last lane's delay varies, and it keeps its order, as a fibre."""
+        lane = "p%d" % (len(self.rates) - 1)
+        run("ip", "-n", NETNS[1], "link", "add", "shake", "type", "ifb")
+        run("ip", "-n", NETNS[1], "link", "set", "shake", "up")
+        run("tc", "-n", NETNS[1], "-batch", "-", commands="\n".join((
+            "qdisc add dev shake root netem delay %gms %gms rate 10gbit" %
+            (self.jitter * 1e3, self.jitter * 1e3),
+            "qdisc add dev %s clsact" % lane,
+            "filter add dev %s ingress matchall action mirred egress redirect "
+            "dev shake" % lane)))
 
     def each(self, *words):
         for netns in NETNS:
             run("ip", "-n", netns, *words)
+
+    def address(self, device, lane=0):
+        if self.gso:
+            self.each("link", "set", device, "gso_max_size", str(self.gso))
+        for end, netns in enumerate(NETNS):
+            run("ip", "-n", netns, "address", "add",
+                address(end, lane) + "/24", "dev", device)
+
+    def lanes(self):
+        return ["p%d" % lane for lane in range(len(self.rates))]
+
+    # The ways.
 
     def plain(self):
         self.each("link", "set", "p0", "up")
@@ -103,116 +123,262 @@ class Pair:
 
     def bond(self):
         self.each(*"link add bond0 type bond mode balance-rr miimon 100".split())
-        for lane in range(len(self.rates)):
-            self.each("link", "set", "p%d" % lane, "down", "master", "bond0")
+        for lane in self.lanes():
+            self.each("link", "set", lane, "down", "master", "bond0")
         self.each("link", "set", "bond0", "up")
         self.address("bond0")
 
-    def lace(self, usecs):
+    def team(self):
+        self.each(*"link add team0 type team".split())
+        for netns in NETNS:
+            netlink = Netlink(netns, "team")
+            self.netlinks.append(netlink)
+            link = json.loads(run("ip", "-n", netns, "-j", "link", "show",
+                                  "team0"))[0]
+            netlink.set(1, u32(1, link["ifindex"]), nest(2, nest(
+                1, text(1, "mode"), u8(3, 5), text(4, "roundrobin"))))
+        for lane in self.lanes():
+            self.each("link", "set", lane, "down", "master", "team0")
+        self.each("link", "set", "team0", "up")
+        self.address("team0")
+
+    def mptcp(self):
+        """The server tells the client of its address on each other lane."""
+        for number, lane in enumerate(self.lanes()):
+            self.each("link", "set", lane, "up")
+            self.address(lane, number)
+            if number:
+                run("ip", "-n", NETNS[1], "mptcp", "endpoint", "add",
+                    address(1, number), "dev", lane, "signal")
+        limits = ("mptcp", "limits", "set", "subflows",
+                  str(len(self.rates)), "add_addr_accepted",
+                  str(len(self.rates)))
+        self.each(*limits)
+
+    def lace(self):
         self.each("link", "add", "lace0", "type", "lace")
-        for lane in range(len(self.rates)):
-            self.each("link", "set", "p%d" % lane, "master", "lace0", "up")
+        for lane in self.lanes():
+            self.each("link", "set", lane, "master", "lace0", "up")
         self.each("link", "set", "lace0", "up")
         self.address("lace0")
+        ports = range(len(self.rates))
         for end, netns in enumerate(NETNS):
             netlink = Netlink(netns)
             self.netlinks.append(netlink)
             netlink.set(DEV_SET, dev(), u16(3, end))
-            if usecs is not None:
-                netlink.set(DEV_SET, dev(), u32(REORDER_USECS, usecs))
             for other in range(2):
                 netlink.set(NODE_SET, dev(), u16(3, other),
-                            prefix(ADDRESS[other]),
-                            *[node_port(p, mac(other, p))
-                              for p in range(len(self.rates))])
+                            prefix(address(other)),
+                            *[node_port(p, mac(other, p)) for p in ports])
             netlink.set(SEGMENT_SET, dev(), u32(3, 0), *[
-                circuit(p, d, 1 - end, p) for p in range(len(self.rates))
-                for d in (TX, RX)])
+                circuit(p, d, 1 - end, p) for p in ports for d in (TX, RX)])
             netlink.set(SEGMENT_ACTIVATE, dev(), u32(3, 0))
 
+    def steer(self, policy):
+        self.lace()
+        for netns in NETNS:
+            run("lacectl", "-n", netns, "steer", "set", policy)
 
-def mac(end, lane):
-    return "02:00:00:00:%02x:%02x" % (end, lane)
+    # What is measured.
+
+    def sent(self):
+        """Bytes that each lane has carried."""
+        return [int(run("cat", "/sys/class/net/%s/statistics/tx_bytes" % lane,
+                        netns=NETNS[0])) for lane in self.lanes()]
+
+    def dropped(self):
+        """Packets that queues and the processor have dropped."""
+        queues = json.loads(run("tc", "-n", NETNS[0], "-s", "-j", "qdisc"))
+        with open("/proc/net/softnet_stat", encoding="ascii") as file:
+            backlog = sum(int(l.split()[1], 16) for l in file)
+        return sum(q["drops"] for q in queues) + backlog
+
+    def reordered(self):
+        """What the receiver's lace0 has counted, if there is one."""
+        if not any(name == "lace0" for name in run(
+                "ls", "/sys/class/net", netns=NETNS[1]).split()):
+            return {}
+        stats = self.netlinks[1].get(DEV_GET, dev())["stats"]
+        return {k: v for k, v in stats.items() if v}
 
 
-def netstat(netns):
-    lines = [l.split() for l in
-             run("cat", "/proc/net/netstat", netns=netns).splitlines()]
-    return {k: int(v) for names, values in zip(lines[::2], lines[1::2])
+def counters(netns):
+    """{(group, name): value} of a namespace."""
+    lines = [l.split() for l in run(
+        "cat", "/proc/net/netstat", "/proc/net/snmp",
+        netns=netns).splitlines()]
+    return {(names[0][:-1], k): int(v)
+            for names, values in zip(lines[::2], lines[1::2])
             for k, v in zip(names[1:], values[1:])}
 
 
-def busy():
-    """Seconds that the processors have worked."""
+def busy_seconds():
+    """How long the processors have worked."""
     with open("/proc/stat", encoding="ascii") as file:
         times = [int(t) for t in file.readline().split()[1:]]
     return (sum(times[:8]) - times[3] - times[4]) / os.sysconf("SC_CLK_TCK")
 
 
-def measure(seconds):
-    before, busy_before = [netstat(n) for n in NETNS], busy()
-    with background("iperf3", "-s", "-1", netns=NETNS[1]):
-        poll(lambda: ":5201" in run("ss", "-Htln", netns=NETNS[1]),
-             "iperf3 listens")
-        end = json.loads(run("iperf3", "-c", ADDRESS[1], "-t", str(seconds),
-                             "-O", "1", "-J", netns=NETNS[0]))["end"]
-    used = busy() - busy_before
-    after = [netstat(n) for n in NETNS]
-    received = end["sum_received"]
-    return {"mbps": round(received["bits_per_second"] / 1e6, 2),
-            "retransmits": end["sum_sent"]["retransmits"],
-            "out_of_order": after[1]["TCPOFOQueue"] -
-            before[1]["TCPOFOQueue"],
-            "cpu_ns_per_byte": round(used * 1e9 / (
-                received["bytes"] * (seconds + 1) / seconds), 2)}
+# The two ends, each a process in its namespace.
+
+def sink(kind, connections, seconds):
+    """Prints what came in after the warm-up, and how busy processors were."""
+    buffer = bytearray(CHUNK)
+    counts = {}
+    selector = selectors.DefaultSelector()
+    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, kind)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    server.bind(("", PORT))
+    server.listen(64)
+    for _ in range(connections):
+        peer = server.accept()[0]
+        peer.setblocking(False)
+        counts[peer] = 0
+        selector.register(peer, selectors.EVENT_READ)
+
+    def take(until):
+        while time.monotonic() < until:
+            for key, _ in selector.select(until - time.monotonic()):
+                got = key.fileobj.recv_into(buffer)
+                counts[key.fileobj] += got
+                if not got:
+                    raise EOFError("the source ended first")
+
+    take(time.monotonic() + WARM_UP)
+    start, busy, before = time.monotonic(), busy_seconds(), dict(counts)
+    take(start + seconds)
+    took, busy = time.monotonic() - start, busy_seconds() - busy
+    print(json.dumps({"seconds": took, "busy": busy, "bytes": [
+        counts[peer] - before[peer] for peer in counts]}))
 
 
-def one(way, lanes, options):
-    """One run of one way to use lanes."""
-    with Pair([options.rate] * (1 if way == ONE else lanes),
-              options.gso) as pair:
-        if way == ONE:
-            pair.plain()
-        elif way == BOND:
-            pair.bond()
-        else:
-            pair.lace(0 if way == PLAIN else None)
-        poll(lambda: succeeds("ping", "-c", "1", "-W", "1", ADDRESS[1],
+def source(kind, connections, _):
+    """Sends until the other end has had enough."""
+    data = bytes(CHUNK)
+    selector = selectors.DefaultSelector()
+    for _ in range(connections):
+        peer = socket.socket(socket.AF_INET, socket.SOCK_STREAM, kind)
+        peer.connect((address(1), PORT))
+        peer.setblocking(False)
+        selector.register(peer, selectors.EVENT_WRITE)
+    try:
+        while True:
+            for key, _ in selector.select():
+                key.fileobj.send(data)
+    except (ConnectionResetError, BrokenPipeError):
+        pass
+
+
+def start(end, role, way, connections, seconds):
+    kind = 262 if way == MPTCP else socket.IPPROTO_TCP
+    return subprocess.Popen(
+        ("ip", "netns", "exec", NETNS[end], "python3", __file__, "--role",
+         role, str(kind), str(connections), str(seconds)),
+        stdout=subprocess.PIPE, text=True)
+
+
+def transfer(pair, way, connections, seconds):
+    before = [counters(n) for n in NETNS]
+    lanes, dropped = pair.sent(), pair.dropped()
+    with start(1, "sink", way, connections, seconds) as receiver:
+        poll(lambda: ":%d" % PORT in run("ss", "-Hltn", netns=NETNS[1]),
+             "the sink listens", 60)
+        with start(0, "source", way, connections, seconds):
+            found = json.loads(receiver.communicate()[0])
+    lanes = [b - a for a, b in zip(lanes, pair.sent())]
+    after = [counters(n) for n in NETNS]
+
+    def counted(end, group, name):
+        return after[end].get((group, name), 0) - \
+            before[end].get((group, name), 0)
+    total = sum(found["bytes"])
+    return {"mbps": round(total * 8 / found["seconds"] / 1e6, 2),
+            "retransmits": counted(0, "Tcp", "RetransSegs"),
+            "out_of_order": counted(1, "TcpExt", "TCPOFOQueue"),
+            "mptcp_out_of_order": counted(1, "MPTcpExt", "OFOQueue"),
+            "cpu_ns_per_byte": round(found["busy"] * 1e9 / total, 2),
+            "lane_bytes": lanes, "dropped": pair.dropped() - dropped,
+            **pair.reordered()}
+
+
+def measure(scenario, way, connections, options):
+    parts, jitter = SCENARIOS[scenario]
+    if way == ONE:
+        parts, jitter = parts[:1], 0
+    gso = max(int(options.rate * 1e6 / 8 * GSO_S), LEAST_GSO) \
+        if parts[0] else 0
+    with Pair([options.rate * p for p in parts], jitter, gso) as pair:
+        {ONE: pair.plain, LACE: pair.lace, BOND: pair.bond, TEAM: pair.team,
+         MPTCP: pair.mptcp, SPREAD: lambda: pair.steer("spread"),
+         PIN: lambda: pair.steer("pin")}[way]()
+        poll(lambda: succeeds("ping", "-c", "1", "-W", "1", address(1),
                               netns=NETNS[0]), "ping", 30)
-        dropped = pair.dropped()
-        return {**measure(options.seconds),
-                "dropped": pair.dropped() - dropped, **pair.reordered()}
+        result = transfer(pair, way, connections, options.seconds)
+    result.update(scenario=scenario, way=way, lanes=len(parts),
+                  connections=connections)
+    print(result, file=sys.stderr, flush=True)
+    return result
 
 
-def medians(options, lanes):
-    """{way: numbers}; runs of the ways take turns."""
-    runs = {way: [] for way in WAYS}
-    for _ in range(options.repeat):
-        for way in WAYS:
-            runs[way].append(one(way, lanes, options))
-            print(lanes, way, runs[way][-1], file=sys.stderr, flush=True)
-    found = {way: {n: statistics.median(r[n] for r in runs[way])
-                   for n in NUMBERS} for way in WAYS}
-    for way in WAYS:
-        found[way]["ratio"] = round(found[way]["mbps"] / found[ONE]["mbps"] /
-                                    (1 if way == ONE else lanes), 3)
-    return found
+def wanted(options):
+    """(scenario, way, connections) in the order in which they are run."""
+    for scenario, connections in itertools.product(
+            options.scenarios, options.connections):
+        for way in [ONE] + [w for w in options.ways if w != ONE]:
+            if way == PIN and (connections == 1 or scenario == "unlimited"):
+                continue
+            if way in options.missing:
+                continue
+            yield scenario, way, connections
 
 
-def is_good(found):
-    return found[LACE]["ratio"] >= LEAST_RATIO and \
-        found[LACE]["retransmits"] <= MOST_AGAIN * found[BOND]["retransmits"]
+def judge(results):
+    """What is asked for, as (what, measured, bound, whether it holds)."""
+    by_key = {(r["scenario"], r["way"], r["connections"]): r for r in results}
+
+    def at_least(what, value, bound):
+        verdicts.append((what, round(value, 3), ">= %g" % bound,
+                         value >= bound))
+    verdicts = []
+    for (scenario, way, connections), one in by_key.items():
+        what = "%s, %s, %d connections: " % (scenario, way, connections)
+        bond = by_key.get((scenario, BOND, connections))
+        if way == PIN:
+            mean = sum(one["lane_bytes"]) / one["lanes"]
+            off = max(abs(b / mean - 1) for b in one["lane_bytes"])
+            verdicts.append((what + "a lane is off the mean by",
+                             round(off, 3), "<= 0.05", off <= 0.05))
+        if way not in (LACE, SPREAD) or connections > 1:
+            continue
+        if scenario == "unlimited":
+            at_least(what + "of plain veth", one["ratio"],
+                     0.95 if way == LACE else 0.92)
+            if bond and way == LACE:
+                at_least(what + "of balance-rr", one["mbps"] / bond["mbps"], 1)
+            continue
+        equal = scenario in ("two", "four")
+        at_least(what + "of the sum", one["ratio"], 0.97 if equal else 0.9)
+        if bond and equal:
+            verdicts.append((what + "sent again", one["retransmits"],
+                             "<= %g" % (bond["retransmits"] / 100),
+                             one["retransmits"] <= bond["retransmits"] / 100))
+    return verdicts
 
 
-def print_table(results):
-    head = ("lanes", "way", "Mb/s", "ratio", "sent again", "out of order",
-            "CPU ns/byte")
-    rows = [head] + [(str(lanes), way, "%.1f" % one["mbps"],
-                      "%.3f" % one["ratio"], "%g" % one["retransmits"],
-                      "%g" % one["out_of_order"],
-                      "%.0f" % one["cpu_ns_per_byte"])
-                     for lanes, found in results.items()
-                     for way, one in found.items()]
+def add_ratios(results):
+    """Beside one lane: times the sum of the rates."""
+    alone = {(r["scenario"], r["connections"]): r["mbps"] for r in results
+             if r["way"] == ONE}
+    for one in results:
+        parts = SCENARIOS[one["scenario"]][0]
+        whole = 1 if one["way"] == ONE or not parts[0] else sum(parts)
+        one["ratio"] = round(
+            one["mbps"] / whole / alone[one["scenario"], one["connections"]],
+            3)
+
+
+def print_rows(head, rows):
+    rows = [head] + [[str(c) for c in row] for row in rows]
     widths = [max(len(r[i]) for r in rows) for i in range(len(head))]
     rule = "  ".join("=" * w for w in widths)
     for row in (rule, rows[0], rule, *rows[1:], rule):
@@ -220,31 +386,55 @@ def print_table(results):
             c.ljust(w) for c, w in zip(row, widths)).rstrip())
 
 
-def main():
+def parse():
     parser = argparse.ArgumentParser()
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--rate", type=float, default=4)
-    parser.add_argument("--lanes", default="2,4")
-    parser.add_argument("--seconds", type=int, default=8)
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--gso", type=int, default=0)
+    parser.add_argument("--rate", type=float, default=50)
+    parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--scenarios", default=",".join(SCENARIOS))
+    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--connections", default="1,8")
+    parser.add_argument("--role", nargs=4)
     options = parser.parse_args()
-    options.gso = options.gso or max(
-        int(options.rate * 1e6 / 8 * GSO_S), LEAST_GSO)
-    run("modprobe", "-a", "lace", "veth", "bonding")
-    results = {lanes: medians(options, lanes)
-               for lanes in map(int, options.lanes.split(","))}
+    options.scenarios = options.scenarios.split(",")
+    options.ways = options.ways.split(",")
+    options.connections = [int(c) for c in options.connections.split(",")]
+    unknown = [s for s in options.scenarios if s not in SCENARIOS] + \
+        [w for w in options.ways if w not in WAYS]
+    if unknown:
+        parser.error("no scenario or way: " + ", ".join(unknown))
+    return options
+
+
+def main():
+    options = parse()
+    if options.role:
+        role, kind, connections, seconds = options.role
+        {"sink": sink, "source": source}[role](int(kind), int(connections),
+                                               float(seconds))
+        return 0
+    run("modprobe", "-a", "lace", "veth", "bonding", "ifb")
+    options.missing = [] if succeeds("modprobe", "team_mode_roundrobin") \
+        else [TEAM]
+    if not os.path.exists("/proc/sys/net/mptcp/enabled"):
+        options.missing.append(MPTCP)
+    results = [measure(*one, options) for one in wanted(options)]
+    add_ratios(results)
+    verdicts = judge(results)
     if options.json:
         print(json.dumps({
-            "rate_mbps": options.rate, "gso_bytes": options.gso,
-            "seconds": options.seconds, "repeat": options.repeat,
-            "kernel": os.uname().release,
-            "runs": [{"lanes": lanes, "way": way, **one}
-                     for lanes, found in results.items()
-                     for way, one in found.items()]}))
+            "rate_mbps": options.rate, "seconds": options.seconds,
+            "kernel": os.uname().release, "runs": results, "targets": [
+                dict(zip(("what", "measured", "bound", "holds"), v))
+                for v in verdicts]}))
     else:
-        print_table(results)
-    return 0 if all(map(is_good, results.values())) else 1
+        names = ("scenario", "connections", "way", "mbps", "ratio",
+                 "retransmits", "out_of_order", "cpu_ns_per_byte")
+        print_rows(("lanes", "connections", "way", "Mb/s", "ratio",
+                    "sent again", "out of order", "CPU ns/byte"),
+                   [[r[n] for n in names] for r in results])
+        print_rows(("what", "measured", "asked", "holds"), verdicts)
+    return 0 if all(v[-1] for v in verdicts) else 1
 
 
 sys.exit(main())

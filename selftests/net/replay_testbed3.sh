@@ -55,7 +55,7 @@ lanes_carry_the_plan() {
 	jq -c '.lanes[] | [.node, .port, .planned_bytes, .measured_bytes]' \
 		"$work/symmetric.json" "$work/lace.json"
 	jq -s -e 'all(.[].lanes[];
-		(.measured_bytes / .planned_bytes - 1 | fabs) < 0.15)' \
+		(.measured_bytes / .planned_bytes - 1 | fabs) < 0.08)' \
 		"$work/symmetric.json" "$work/lace.json"
 }
 

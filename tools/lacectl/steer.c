@@ -7,19 +7,25 @@
 #include "lacectl.h"
 #include "steer_load.h"
 #include "steer_usage.h"
+#include "units.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define DEVICE_DEFAULT "lace0"
+#define GAP_DEFAULT 500e-6	/* s */
+#define GAP_MAX 60.		/* s */
 
 static const char usage[] =
 	"lacectl [-s] steer [show [dev DEV]]\n"
-	"lacectl steer set [dev DEV] policy { builtin | hash | weighted [PORT:WEIGHT]... }\n"
+	"lacectl steer set [dev DEV] [policy] { spread | pin | flowlet [gap TIME] |\n"
+	"	weighted [PORT:WEIGHT]... | hash | builtin }\n"
 	"lacectl steer set [dev DEV] file OBJECT [NAME]\n"
-	"lacectl steer unset [dev DEV]\n"
-	"  builtin is the module's own choice, counted; hash keeps a flow on one\n"
-	"  lane; weighted takes lanes in turn, a port without a weight having 1\n"
+	"lacectl steer { set [dev DEV] none | unset [dev DEV] }\n"
+	"  spread takes the lane that is free first; pin keeps a flow on the lane\n"
+	"  that had fewest flows; flowlet moves a flow after a pause of TIME (500us)\n"
+	"  only; weighted takes lanes in turn, a port without a weight having 1;\n"
+	"  hash keeps a flow on one lane; builtin is the module's own choice, counted\n"
 	"  OBJECT is a BPF object file with one socket program, or NAME says\n"
 	"  which; its map lane_usage, if it has one, is what -s shows\n";
 
@@ -47,14 +53,46 @@ static int parse_weight(const char *word, struct steer_source *source,
 		return lace_fail(err, LACE_ERR_INPUT,
 				 "\"%s\" is not PORT:WEIGHT, with a port below %d",
 				 word, LACE_MAX_PORTS);
-	source->weight[port] = weight;
+	source->options.weight[port] = weight;
 	return 0;
+}
+
+static int parse_weights(struct args *args, struct steer_source *source,
+			 struct lace_error *err)
+{
+	unsigned int p;
+
+	for (p = 0; p < LACE_MAX_PORTS; p++)
+		source->options.weight[p] = 1;
+	while (args_peek(args))
+		if (parse_weight(args_next(args), source, err))
+			return -1;
+	return 0;
+}
+
+static int parse_gap(struct args *args, struct steer_source *source,
+		     struct lace_error *err)
+{
+	static const char *const words[] = { "gap", NULL };
+	double seconds = GAP_DEFAULT;
+	const char *time;
+	int word;
+
+	if (args_keyword(args, words, &word, err))
+		return -1;
+	if (word >= 0 && (args_word(args, "time after \"gap\"", &time, err) ||
+			  parse_seconds(time, "gap", &seconds, err)))
+		return -1;
+	if (seconds > GAP_MAX)
+		return lace_fail(err, LACE_ERR_INPUT,
+				 "gap is longer than %g s", GAP_MAX);
+	source->options.gap_ns = seconds * 1e9;
+	return args_end(args, err);
 }
 
 static int parse_policy(struct args *args, struct steer_source *source,
 			struct lace_error *err)
 {
-	unsigned int p;
 	int policy;
 
 	if (!args_peek(args))
@@ -62,29 +100,33 @@ static int parse_policy(struct args *args, struct steer_source *source,
 	if (args_keyword(args, steer_policies, &policy, err))
 		return -1;
 	source->policy = steer_policies[policy];
-	if (strcmp(source->policy, "weighted"))
-		return args_end(args, err);
-	for (p = 0; p < LACE_MAX_PORTS; p++)
-		source->weight[p] = 1;
-	while (args_peek(args))
-		if (parse_weight(args_next(args), source, err))
-			return -1;
-	return 0;
+	if (!strcmp(source->policy, "weighted"))
+		return parse_weights(args, source, err);
+	if (!strcmp(source->policy, "flowlet"))
+		return parse_gap(args, source, err);
+	return args_end(args, err);
 }
 
+/* "policy" may be left out. */
 static int parse_source(struct args *args, struct steer_source *source,
 			struct lace_error *err)
 {
-	static const char *const kinds[] = { "policy", "file", NULL };
-	int kind;
+	const char *word = args_peek(args);
 
-	if (args_keyword(args, kinds, &kind, err))
-		return -1;
-	if (kind < 0)
+	if (!word)
 		return lace_fail(err, LACE_ERR_INPUT,
-				 "\"policy\" or \"file\" is missing");
-	if (kind == 0)
+				 "a policy or \"file\" is missing");
+	if (!strcmp(word, "none")) {
+		args_next(args);
+		return args_end(args, err);
+	}
+	if (!strcmp(word, "policy")) {
+		args_next(args);
 		return parse_policy(args, source, err);
+	}
+	if (strcmp(word, "file"))
+		return parse_policy(args, source, err);
+	args_next(args);
 	if (args_word(args, "object file", &source->file, err))
 		return -1;
 	source->program = args_next(args);
@@ -126,6 +168,11 @@ static int load_and_give(const char *ifname, const struct steer_source *source,
 	return ret;
 }
 
+static int take_back(const char *ifname, struct lace_error *err)
+{
+	return give(ifname, -1, err) ? -1 : steer_unpin(ifname, err);
+}
+
 static int steer_set(const struct lacectl *ctl, int argc, char **argv,
 		     struct lace_error *err)
 {
@@ -137,6 +184,8 @@ static int steer_set(const struct lacectl *ctl, int argc, char **argv,
 	if (parse_device(&args, &ifname, err) ||
 	    parse_source(&args, &source, err))
 		return -1;
+	if (!source.policy && !source.file)
+		return take_back(ifname, err);
 	return load_and_give(ifname, &source, err);
 }
 
@@ -147,10 +196,9 @@ static int steer_unset(const struct lacectl *ctl, int argc, char **argv,
 	const char *ifname;
 
 	(void)ctl;
-	if (parse_device(&args, &ifname, err) || args_end(&args, err) ||
-	    give(ifname, -1, err))
+	if (parse_device(&args, &ifname, err) || args_end(&args, err))
 		return -1;
-	return steer_unpin(ifname, err);
+	return take_back(ifname, err);
 }
 
 /* ---- show ---- */

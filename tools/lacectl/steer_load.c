@@ -14,56 +14,88 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "steer.skel.h"
+#include "steer_builtin.skel.h"
+#include "steer_flowlet.skel.h"
+#include "steer_hash.skel.h"
+#include "steer_pin.skel.h"
+#include "steer_spread.skel.h"
+#include "steer_weighted.skel.h"
 
 #define USAGE "lane_usage"
 #define NETNS_FOLDER "/run/netns"
 #define DEVICE_PLAIN "lace0"
 
-const char *const steer_policies[] = { "builtin", "hash", "weighted", NULL };
+const char *const steer_policies[] = {
+	"spread", "pin", "flowlet", "weighted", "hash", "builtin", NULL
+};
+
+/* The object files, in the order of the policies. */
+static const void *(*const object_of[])(size_t *size) = {
+	steer_spread_bpf__elf_bytes,   steer_pin_bpf__elf_bytes,
+	steer_flowlet_bpf__elf_bytes,  steer_weighted_bpf__elf_bytes,
+	steer_hash_bpf__elf_bytes,     steer_builtin_bpf__elf_bytes,
+};
+
+_Static_assert(sizeof(object_of) / sizeof(object_of[0]) + 1 ==
+		       sizeof(steer_policies) / sizeof(steer_policies[0]),
+	       "each policy has an object file");
 
 /* ---- loading ---- */
 
-static struct bpf_program *only_program(struct steer_bpf *skel,
-					const char *policy)
+static struct bpf_object *open_policy(const char *policy)
 {
-	struct bpf_program *program, *found = NULL;
-	char name[32];
+	const void *bytes;
+	unsigned int i = 0;
+	size_t size;
 
-	snprintf(name, sizeof(name), "steer_%s", policy);
-	bpf_object__for_each_program(program, skel->obj) {
-		if (!strcmp(bpf_program__name(program), name))
-			found = program;
-		else
-			bpf_program__set_autoload(program, false);
-	}
-	return found;
+	while (strcmp(steer_policies[i], policy))
+		i++;
+	bytes = object_of[i](&size);
+	return bpf_object__open_mem(bytes, size, NULL);
+}
+
+/* They are a program's only read-only data. */
+static int give_options(struct bpf_object *object,
+			const struct steer_options *options)
+{
+	struct bpf_map *map;
+	int ret = 0;
+
+	bpf_object__for_each_map(map, object)
+		if (strstr(bpf_map__name(map), ".rodata"))
+			ret = bpf_map__set_initial_value(map, options,
+							 sizeof(*options));
+	return ret;
+}
+
+static void take_object(struct steer_program *program,
+			const struct bpf_program *chosen)
+{
+	struct bpf_map *map;
+
+	program->fd = bpf_program__fd(chosen);
+	map = bpf_object__find_map_by_name(program->object, USAGE);
+	program->usage_fd = map ? bpf_map__fd(map) : -1;
 }
 
 static int load_policy(const struct steer_source *source,
 		       struct steer_program *program, struct lace_error *err)
 {
-	struct bpf_program *chosen;
-	struct steer_bpf *skel;
-	unsigned int p;
 	int ret;
 
-	skel = steer_bpf__open();
-	if (!skel)
+	program->object = open_policy(source->policy);
+	if (!program->object)
 		return lace_fail(err, LACE_ERR_SYSTEM,
-				 "cannot open the steering programs: %s",
+				 "cannot open the steering program: %s",
 				 lace_pin_reason(-errno));
-	program->skeleton = skel;
-	chosen = only_program(skel, source->policy);
-	for (p = 0; p < LACE_MAX_PORTS; p++)
-		skel->rodata->port_weight[p] = source->weight[p];
-	ret = steer_bpf__load(skel);
+	ret = give_options(program->object, &source->options);
+	if (!ret)
+		ret = bpf_object__load(program->object);
 	if (ret)
 		return lace_fail(err, LACE_ERR_SYSTEM,
 				 "cannot load the steering program: %s",
 				 lace_pin_reason(ret));
-	program->fd = bpf_program__fd(chosen);
-	program->usage_fd = bpf_map__fd(skel->maps.lane_usage);
+	take_object(program, bpf_object__next_program(program->object, NULL));
 	return 0;
 }
 
@@ -104,7 +136,6 @@ static int load_file(const struct steer_source *source,
 		     struct steer_program *program, struct lace_error *err)
 {
 	struct bpf_program *chosen;
-	struct bpf_map *map;
 	int ret;
 
 	program->object = bpf_object__open_file(source->file, NULL);
@@ -124,9 +155,7 @@ static int load_file(const struct steer_source *source,
 				 "%s: the kernel refuses %s: %s", source->file,
 				 bpf_program__name(chosen),
 				 lace_pin_reason(ret));
-	program->fd = bpf_program__fd(chosen);
-	map = bpf_object__find_map_by_name(program->object, USAGE);
-	program->usage_fd = map ? bpf_map__fd(map) : -1;
+	take_object(program, chosen);
 	return 0;
 }
 
@@ -159,8 +188,6 @@ int steer_load(const struct steer_source *source, struct steer_program *program,
  */
 void steer_unload(struct steer_program *program)
 {
-	if (program->skeleton)
-		steer_bpf__destroy(program->skeleton);
 	bpf_object__close(program->object);
 	memset(program, 0, sizeof(*program));
 }

@@ -8,8 +8,7 @@
 #ifndef LACECTL_STEER_LOAD_H
 #define LACECTL_STEER_LOAD_H
 
-#include <linux/lace.h>
-
+#include "../../ebpf/steer.h"
 #include "lace.h"
 
 /* The policies that ship; ends with NULL. */
@@ -18,7 +17,7 @@ extern const char *const steer_policies[];
 /* Where the program comes from: policy, or else file. */
 struct steer_source {
 	const char *policy;
-	uint32_t weight[LACE_MAX_PORTS];	/* of "weighted" */
+	struct steer_options options;	/* of policy */
 	const char *file;
 	const char *program;	/* of file: function or section; NULL: the only */
 };
@@ -27,7 +26,6 @@ struct bpf_object;
 
 struct steer_program {
 	struct bpf_object *object;
-	void *skeleton;		/* owns object if not NULL */
 	int fd;
 	int usage_fd;		/* map lane_usage, or -1 */
 };
