@@ -15,8 +15,8 @@ import itertools
 import json
 import os
 import selectors
+import signal
 import socket
-import subprocess
 import sys
 import time
 
@@ -24,7 +24,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
                                 "../net"))
 sys.dont_write_bytecode = True
 from lib_kmod import (DEV_GET, DEV_SET, NODE_SET, RX, SEGMENT_ACTIVATE,  # noqa: E402
-                      SEGMENT_SET, TX, Netlink, circuit, dev, nest,
+                      SEGMENT_SET, TX, Netlink, circuit, dev, inside, nest,
                       node_port, poll, prefix, run, succeeds, text, u8, u16,
                       u32)
 
@@ -183,8 +183,9 @@ class Pair:
 
     def sent(self):
         """Bytes that each lane has carried."""
-        return [int(run("cat", "/sys/class/net/%s/statistics/tx_bytes" % lane,
-                        netns=NETNS[0])) for lane in self.lanes()]
+        fields = {l.split(":")[0].strip(): l.split(":")[1].split()
+                  for l in read(NETNS[0], "dev").splitlines()[2:]}
+        return [int(fields[lane][8]) for lane in self.lanes()]
 
     def dropped(self):
         """Packets that queues and the processor have dropped."""
@@ -195,18 +196,23 @@ class Pair:
 
     def reordered(self):
         """What the receiver's lace0 has counted, if there is one."""
-        if not any(name == "lace0" for name in run(
-                "ls", "/sys/class/net", netns=NETNS[1]).split()):
+        if "lace0:" not in read(NETNS[1], "dev"):
             return {}
         stats = self.netlinks[1].get(DEV_GET, dev())["stats"]
         return {k: v for k, v in stats.items() if v}
 
 
+def read(netns, name):
+    """A file of /proc/net."""
+    with inside(netns), open("/proc/thread-self/net/" + name,
+                             encoding="ascii") as file:
+        return file.read()
+
+
 def counters(netns):
     """{(group, name): value} of a namespace."""
-    lines = [l.split() for l in run(
-        "cat", "/proc/net/netstat", "/proc/net/snmp",
-        netns=netns).splitlines()]
+    lines = [l.split() for n in ("netstat", "snmp")
+             for l in read(netns, n).splitlines()]
     return {(names[0][:-1], k): int(v)
             for names, values in zip(lines[::2], lines[1::2])
             for k, v in zip(names[1:], values[1:])}
@@ -219,17 +225,28 @@ def busy_seconds():
     return (sum(times[:8]) - times[3] - times[4]) / os.sysconf("SC_CLK_TCK")
 
 
-# The two ends, each a process in its namespace.
+# The two ends, each a process: a new interpreter would take longer to start
+# than the transfer.
 
-def sink(kind, connections, seconds):
-    """Prints what came in after the warm-up, and how busy processors were."""
+def in_child(netns, function, *arguments):
+    """Process number of a child that runs the function in a namespace."""
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            with inside(netns):
+                function(*arguments)
+            status = 0
+        finally:
+            os._exit(status)
+    return child
+
+
+def sink(server, connections, seconds, output):
+    """Writes what came in after the warm-up, and how busy processors were."""
     buffer = bytearray(CHUNK)
     counts = {}
     selector = selectors.DefaultSelector()
-    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, kind)
-    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    server.bind(("", PORT))
-    server.listen(64)
     for _ in range(connections):
         peer = server.accept()[0]
         peer.setblocking(False)
@@ -248,11 +265,11 @@ def sink(kind, connections, seconds):
     start, busy, before = time.monotonic(), busy_seconds(), dict(counts)
     take(start + seconds)
     took, busy = time.monotonic() - start, busy_seconds() - busy
-    print(json.dumps({"seconds": took, "busy": busy, "bytes": [
-        counts[peer] - before[peer] for peer in counts]}))
+    os.write(output, json.dumps({"seconds": took, "busy": busy, "bytes": [
+        counts[peer] - before[peer] for peer in counts]}).encode())
 
 
-def source(kind, connections, _):
+def source(kind, connections):
     """Sends until the other end has had enough."""
     data = bytes(CHUNK)
     selector = selectors.DefaultSelector()
@@ -269,22 +286,24 @@ def source(kind, connections, _):
         pass
 
 
-def start(end, role, way, connections, seconds):
-    kind = 262 if way == MPTCP else socket.IPPROTO_TCP
-    return subprocess.Popen(
-        ("ip", "netns", "exec", NETNS[end], "python3", __file__, "--role",
-         role, str(kind), str(connections), str(seconds)),
-        stdout=subprocess.PIPE, text=True)
-
-
 def transfer(pair, way, connections, seconds):
+    kind = 262 if way == MPTCP else socket.IPPROTO_TCP
+    with inside(NETNS[1]):
+        server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, kind)
+    server.bind(("", PORT))
+    server.listen(64)
     before = [counters(n) for n in NETNS]
     lanes, dropped = pair.sent(), pair.dropped()
-    with start(1, "sink", way, connections, seconds) as receiver:
-        poll(lambda: ":%d" % PORT in run("ss", "-Hltn", netns=NETNS[1]),
-             "the sink listens", 60)
-        with start(0, "source", way, connections, seconds):
-            found = json.loads(receiver.communicate()[0])
+    reader, writer = os.pipe()
+    receiver = in_child(NETNS[1], sink, server, connections, seconds, writer)
+    sender = in_child(NETNS[0], source, kind, connections)
+    os.close(writer)
+    server.close()
+    os.waitpid(receiver, 0)
+    os.kill(sender, signal.SIGKILL)
+    os.waitpid(sender, 0)
+    with open(reader, encoding="ascii") as file:
+        found = json.loads(file.read())
     lanes = [b - a for a, b in zip(lanes, pair.sent())]
     after = [counters(n) for n in NETNS]
 
@@ -394,7 +413,6 @@ def parse():
     parser.add_argument("--scenarios", default=",".join(SCENARIOS))
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--connections", default="1,8")
-    parser.add_argument("--role", nargs=4)
     options = parser.parse_args()
     options.scenarios = options.scenarios.split(",")
     options.ways = options.ways.split(",")
@@ -408,11 +426,6 @@ def parse():
 
 def main():
     options = parse()
-    if options.role:
-        role, kind, connections, seconds = options.role
-        {"sink": sink, "source": source}[role](int(kind), int(connections),
-                                               float(seconds))
-        return 0
     run("modprobe", "-a", "lace", "veth", "bonding", "ifb")
     options.missing = [] if succeeds("modprobe", "team_mode_roundrobin") \
         else [TEAM]
