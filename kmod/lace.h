@@ -139,6 +139,20 @@ struct lace_dev_stats {
 	struct u64_stats_sync syncp;
 };
 
+/* Whose frames are counted. */
+enum lace_traffic {
+	LACE_TRAFFIC_OWN,
+	LACE_TRAFFIC_CONTROL,	/* own that only acknowledge */
+	LACE_TRAFFIC_RELAY,
+};
+
+static inline enum lace_traffic lace_traffic_of(bool pure_ack, bool relay)
+{
+	if (relay)
+		return LACE_TRAFFIC_RELAY;
+	return pure_ack ? LACE_TRAFFIC_CONTROL : LACE_TRAFFIC_OWN;
+}
+
 struct lace_lane_stats {
 	u64_stats_t value[LACE_A_LANESTAT_MAX + 1];
 	struct u64_stats_sync syncp;
@@ -352,7 +366,7 @@ void lace_dev_count_many(struct lace_device *lace,
 void lace_lane_count(struct lace_port *port, enum lace_dir dir,
 		     enum lace_attr_lanestat counter);
 void lace_lane_count_frames(struct lace_port *port, enum lace_dir dir,
-			    bool relay, unsigned int frames,
+			    enum lace_traffic traffic, unsigned int frames,
 			    unsigned int bytes);
 void lace_dev_stats_read(struct lace_device *lace,
 			 u64 values[LACE_A_DEVSTAT_MAX + 1]);

@@ -111,10 +111,12 @@ static enum lace_attr_lanestat judge(struct arrival *arrival,
 static void count_accepted(const struct arrival *arrival,
 			   const struct sk_buff *skb, bool relay)
 {
+	bool pure_ack = lace_packet_is_pure_ack(skb, &arrival->packet);
+	enum lace_traffic traffic = lace_traffic_of(pure_ack, relay);
 	unsigned int frames, bytes;
 
 	lace_packet_wire(skb, &arrival->packet, &frames, &bytes);
-	lace_lane_count_frames(arrival->port, LACE_DIR_RX, relay, frames,
+	lace_lane_count_frames(arrival->port, LACE_DIR_RX, traffic, frames,
 			       bytes);
 	if (trace_lace_receive_enabled())
 		lace_trace_receive(arrival->port, arrival->active, frames,

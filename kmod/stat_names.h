@@ -46,6 +46,8 @@ static const char * const lace_lane_stat_names[LACE_A_LANESTAT_MAX + 1] = {
 	[LACE_A_LANESTAT_REFUSED] = "refused",
 	[LACE_A_LANESTAT_FORGED] = "forged",
 	[LACE_A_LANESTAT_REPLAYED] = "replayed",
+	[LACE_A_LANESTAT_CONTROL_PACKETS] = "control_packets",
+	[LACE_A_LANESTAT_CONTROL_BYTES] = "control_bytes",
 };
 
 #endif /* LACE_STAT_NAMES_H */

@@ -53,7 +53,7 @@ void lace_lane_count(struct lace_port *port, enum lace_dir dir,
 
 /* Frames that were sent or accepted. */
 void lace_lane_count_frames(struct lace_port *port, enum lace_dir dir,
-			    bool relay, unsigned int frames,
+			    enum lace_traffic traffic, unsigned int frames,
 			    unsigned int bytes)
 {
 	struct lace_lane_stats *stats = this_cpu_ptr(port->stats[dir]);
@@ -61,10 +61,15 @@ void lace_lane_count_frames(struct lace_port *port, enum lace_dir dir,
 	u64_stats_update_begin(&stats->syncp);
 	u64_stats_add(&stats->value[LACE_A_LANESTAT_PACKETS], frames);
 	u64_stats_add(&stats->value[LACE_A_LANESTAT_BYTES], bytes);
-	if (relay) {
+	if (traffic == LACE_TRAFFIC_RELAY) {
 		u64_stats_add(&stats->value[LACE_A_LANESTAT_RELAY_PACKETS],
 			      frames);
 		u64_stats_add(&stats->value[LACE_A_LANESTAT_RELAY_BYTES],
+			      bytes);
+	} else if (traffic == LACE_TRAFFIC_CONTROL) {
+		u64_stats_add(&stats->value[LACE_A_LANESTAT_CONTROL_PACKETS],
+			      frames);
+		u64_stats_add(&stats->value[LACE_A_LANESTAT_CONTROL_BYTES],
 			      bytes);
 	}
 	u64_stats_update_end(&stats->syncp);

@@ -51,13 +51,15 @@ static int send(struct lace_port *port, const struct lace_active *active,
 		const struct lace_packet *packet, bool relay)
 {
 	const struct lace_far *far = &active->far[LACE_DIR_TX][number];
+	bool pure_ack = lace_packet_is_pure_ack(skb, packet);
+	enum lace_traffic traffic = lace_traffic_of(pure_ack, relay);
 	unsigned int frames, bytes;
 	u16 queue = 0;
 	int err;
 
 	lace_packet_wire(skb, packet, &frames, &bytes);
 	/* What the other end waits for goes before what it does not. */
-	if (!skb->priority && lace_packet_is_pure_ack(skb, packet))
+	if (!skb->priority && pure_ack)
 		skb->priority = TC_PRIO_CONTROL;
 	if (!lace_packet_fits(skb, READ_ONCE(port->dev->mtu)) ||
 	    lace_transmit_header(skb, port, far)) {
@@ -73,7 +75,7 @@ static int send(struct lace_port *port, const struct lace_active *active,
 		lace_lane_count(port, LACE_DIR_TX, LACE_A_LANESTAT_DROPPED);
 		return err;
 	}
-	lace_lane_count_frames(port, LACE_DIR_TX, relay, frames, bytes);
+	lace_lane_count_frames(port, LACE_DIR_TX, traffic, frames, bytes);
 	lace_lane_sent(port, queue, frames, bytes);
 	if (trace_lace_send_enabled())
 		lace_trace_send(port, active, frames, bytes, relay);

@@ -135,6 +135,7 @@ ktap_check "the device says so" json '.[0].segment == 7' device show
 ktap_check "lane show" json '[.[] | [.port, .ifname, .dir, .peer, .peer_port]]
 	== [[5, "v0", "tx", 1, 0], [5, "v0", "rx", 2, 0]]' lane show dev lace0
 ktap_check "counters of a lane" json '.[0].stats | keys == ["acks", "bytes",
+	"control_bytes", "control_packets",
 	"delivered", "delivered_bytes", "dropped", "forged", "hop_limit", "lost",
 	"lost_bytes", "malformed", "marks", "misaddressed", "packets", "refused",
 	"relay_bytes", "relay_packets", "replayed", "spoofed", "unexpected"]' lane

@@ -123,10 +123,11 @@ def string(data):
 LANE_STATS = {2: "packets", 3: "bytes", 4: "relay_packets", 5: "relay_bytes",
               6: "dropped", 7: "unexpected", 8: "misaddressed", 9: "spoofed",
               10: "hop_limit", 11: "malformed"}
-# Those of the lane protocol, which runs by itself.
+# Those of the lane protocol, which runs by itself, and of what TCP answers.
 ACK_STATS = {12: "delivered", 13: "delivered_bytes", 14: "lost",
              15: "lost_bytes", 16: "marks", 17: "acks", 18: "refused",
-             19: "forged", 20: "replayed"}
+             19: "forged", 20: "replayed",
+             21: "control_packets", 22: "control_bytes"}
 UNVERIFIED, UP, DARK = 0, 1, 2
 DEV_STATS = {2: "tx_no_node", 3: "tx_no_lane", 4: "steer_bad",
              5: "reorder_in_order", 6: "reorder_held", 7: "reorder_filled",

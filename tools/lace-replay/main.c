@@ -3,13 +3,13 @@
  * lace-replay: plays a schedule between the nodes over TCP, and says how the
  * times compare with what the plan promises.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "output.h"
 #include "replay.h"
 #include "runtime.h"
 
@@ -228,11 +228,15 @@ static int run(const struct options *options, struct state *state,
 
 static int write_output(const char *path, const struct report *report)
 {
-	FILE *out = fopen(path, "w");
+	struct output output;
+	struct lace_error err;
 
-	if (out && !report_json(out, report) && !fclose(out))
-		return 0;
-	fprintf(stderr, REPLAY_PROGRAM ": %s: %s\n", path, strerror(errno));
+	if (!output_open(&output, path, &err)) {
+		report_json(output.file, report);
+		if (!output_close(&output, &err))
+			return 0;
+	}
+	lace_error_print(stderr, REPLAY_PROGRAM, &err);
 	return -1;
 }
 

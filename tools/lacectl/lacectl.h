@@ -51,11 +51,12 @@ extern const struct object hook_object;
 extern const struct object plan_object;
 extern const struct object monitor_object;
 
-/* lab.c, ocs.c, steer.c */
+/* lab.c, ocs.c, steer.c, calibrate.c */
 
 extern const struct object lab_object;
 extern const struct object ocs_object;
 extern const struct object steer_object;
+extern const struct object calibrate_object;
 
 /* args.c: words of the command line */
 

@@ -23,6 +23,7 @@ static const struct object *const objects[] = {
 	&lab_object,
 	&ocs_object,
 	&steer_object,
+	&calibrate_object,
 };
 
 #define NR_OBJECTS (sizeof(objects) / sizeof(objects[0]))

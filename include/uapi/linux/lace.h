@@ -248,6 +248,11 @@ enum lace_attr_lanestat {
 	LACE_A_LANESTAT_REPLAYED,	/* RX: lane protocol, of an epoch gone
 					 * by, twice, or answers nothing
 					 */
+	LACE_A_LANESTAT_CONTROL_PACKETS,	/* of PACKETS, not relayed: only
+						 * acknowledge what a TCP
+						 * connection got
+						 */
+	LACE_A_LANESTAT_CONTROL_BYTES,
 	__LACE_A_LANESTAT_MAX
 };
 #define LACE_A_LANESTAT_MAX (__LACE_A_LANESTAT_MAX - 1)
