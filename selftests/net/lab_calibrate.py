@@ -33,9 +33,14 @@ def idle():
     expect(subprocess.call(("test", "-e", path)) == 1, path)
 
 
+def is_payload(ratio):
+    """Of a lane that is full; on a busy machine TCP may not always fill it."""
+    return 0.8 < ratio / PAYLOAD < 1.03
+
+
 def check(cluster, found):
     """Of a plan's numbers, what the lab is known to have."""
-    expect(abs(found["payload_ratio"] / PAYLOAD - 1) < 0.03, found)
+    expect(is_payload(found["payload_ratio"]), found)
     rates = {p["rate_bps"] for n in cluster["nodes"] for p in n["ports"]}
     expect(rates == {round(RATE * found["payload_ratio"])} or
            abs(rates.pop() / RATE / found["payload_ratio"] - 1) < 1e-6,
@@ -66,7 +71,7 @@ def one_device():
         LAB.folder.name + "/cluster.json", "--node", "n1", "seconds", "3"))
     traffic.wait()
     expect(found["lanes"] == 1, found)
-    expect(abs(found["payload_ratio"] / PAYLOAD - 1) < 0.03, found)
+    expect(is_payload(found["payload_ratio"]), found)
 
 
 def usage():
