@@ -33,7 +33,8 @@ int lace_lanes(struct bpf_iter__bpf_map_elem *ctx)
 	struct seq_file *seq = ctx->meta->seq;
 
 	if (!ctx->meta->seq_num)
-		BPF_SEQ_PRINTF(seq, "netns ifindex port dir peer segment packets bytes busy_ns last_ns\n");
+		BPF_SEQ_PRINTF(seq,
+			       "netns ifindex port dir peer segment packets bytes busy_ns last_ns\n");
 	if (!key || !usage)
 		return 0;
 	BPF_SEQ_PRINTF(seq, "%u %u %u %s ", key->netns, key->ifindex, key->port,

@@ -104,7 +104,8 @@ DECLARE_EVENT_CLASS(lace_packet,
 		__entry->mbps = mbps;
 		__entry->relay = relay;
 	),
-	TP_printk(DEV_FORMAT "port=%u peer=%u peer_port=%u segment=%u frames=%u bytes=%u mbps=%u relay=%d",
+	TP_printk(DEV_FORMAT
+		  "port=%u peer=%u peer_port=%u segment=%u frames=%u bytes=%u mbps=%u relay=%d",
 		  DEV_ARGS, __entry->port, __entry->peer, __entry->peer_port,
 		  __entry->segment, __entry->frames, __entry->bytes,
 		  __entry->mbps, __entry->relay)
@@ -203,7 +204,8 @@ TRACE_EVENT(lace_lane_state,
 		__entry->state = state;
 		__entry->epoch = epoch;
 	),
-	TP_printk(DEV_FORMAT "port=%u dir=%s peer=%u peer_port=%u before=%s state=%s epoch=%llu",
+	TP_printk(DEV_FORMAT
+		  "port=%u dir=%s peer=%u peer_port=%u before=%s state=%s epoch=%llu",
 		  DEV_ARGS, __entry->port, show_dir(__entry->dir),
 		  __entry->peer, __entry->peer_port,
 		  show_state(__entry->before), show_state(__entry->state),

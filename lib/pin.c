@@ -17,7 +17,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define BPFFS "/sys/fs/bpf"
+#define BPFFS LACE_PIN_MOUNT
 
 static __thread char last_words[256];
 
@@ -60,7 +60,7 @@ int lace_pin_path(const char *name, const char *object,
 	return 0;
 }
 
-static int mount_bpffs(struct lace_error *err)
+int lace_pin_mount(struct lace_error *err)
 {
 	struct statfs fs;
 
@@ -81,7 +81,7 @@ int lace_pin_make(const char *name, struct lace_error *err)
 	ret = lace_pin_path(name, NULL, path, err);
 	if (ret)
 		return ret;
-	ret = mount_bpffs(err);
+	ret = lace_pin_mount(err);
 	if (ret)
 		return ret;
 	if ((mkdir(LACE_PIN_ROOT, 0700) && errno != EEXIST) ||

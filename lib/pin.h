@@ -8,12 +8,15 @@
 
 #include "lace.h"
 
-#define LACE_PIN_ROOT "/sys/fs/bpf/lace"
+#define LACE_PIN_MOUNT "/sys/fs/bpf"
+#define LACE_PIN_ROOT LACE_PIN_MOUNT "/lace"
 #define LACE_PIN_PATH_SIZE 512
 
 /* Path of object in folder name, of the folder itself if object is NULL. */
 int lace_pin_path(const char *name, const char *object,
 		  char path[LACE_PIN_PATH_SIZE], struct lace_error *err);
+/* Mounts bpffs where nobody has. */
+int lace_pin_mount(struct lace_error *err);
 /* Makes the folder, mounting bpffs first where nobody has. */
 int lace_pin_make(const char *name, struct lace_error *err);
 /* Removes the folder's objects whose names begin with prefix, and the folder

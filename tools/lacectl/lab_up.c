@@ -19,6 +19,7 @@
 #include "lab_up.h"
 #include "ocs.h"
 #include "pin.h"
+#include "trace_device.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -385,6 +386,7 @@ static int remove_pins(const char *name, char **list, size_t nr,
 static int take_down(const char *name, char **list, size_t nr, FILE *report,
 		     struct lace_error *err)
 {
+	struct lace_error ignored = {};
 	int ret;
 
 	ret = lab_netns_end_processes(list, nr, err);
@@ -393,6 +395,8 @@ static int take_down(const char *name, char **list, size_t nr, FILE *report,
 	if (ret)
 		fprintf(report, "ended %d process%s in lab %s\n", ret,
 			ret == 1 ? "" : "es", name);
+	/* Programs of another layout are somebody else's. */
+	trace_forget(list, nr, &ignored);
 	ret = delete_namespaces(list, nr, err);
 	if (!ret)
 		ret = remove_pins(name, list, nr, err);

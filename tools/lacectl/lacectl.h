@@ -58,6 +58,11 @@ extern const struct object ocs_object;
 extern const struct object steer_object;
 extern const struct object calibrate_object;
 
+/* trace.c, top.c */
+
+extern const struct object trace_object;
+extern const struct object top_object;
+
 /* args.c: words of the command line */
 
 /* Where the parser of a command is. */

@@ -13,12 +13,12 @@ static const char usage[] =
 	"lacectl [-s] lane [show [dev DEV]]\n"
 	"  -s prints counters\n";
 
-static const char *dir_name(uint8_t dir)
+const char *lane_dir_name(uint8_t dir)
 {
 	return dir == LACE_DIR_TX ? "tx" : "rx";
 }
 
-static const char *state_name(uint8_t state)
+const char *lane_state_name(uint8_t state)
 {
 	static const char *const names[] = {
 		[LACE_LANE_STATE_UNVERIFIED] = "unverified",
@@ -30,8 +30,8 @@ static const char *state_name(uint8_t state)
 }
 
 /* Name of the port's interface; "" once that has gone. */
-static const char *port_name(const struct lace_rt_lane *lane,
-			     char name[IFNAMSIZ])
+const char *lane_port_name(const struct lace_rt_lane *lane,
+			   char name[IFNAMSIZ])
 {
 	if (!lane->port_ifindex || !if_indextoname(lane->port_ifindex, name))
 		name[0] = '\0';
@@ -42,15 +42,15 @@ json_t *json_lane(const struct lace_rt_lane *lane)
 {
 	char name[IFNAMSIZ];
 
-	port_name(lane, name);
+	lane_port_name(lane, name);
 	return json_pack("{s:s, s:i, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:b, s:b, s:o, s:o}",
 			 "dev", lane->ifname, "port", lane->port,
 			 "ifname", name[0] ? json_string(name) : json_null(),
-			 "dir", dir_name(lane->dir),
+			 "dir", lane_dir_name(lane->dir),
 			 "peer", json_or_null(lane->peer),
 			 "peer_port", lane->peer < 0 ? json_null() :
 				json_integer(lane->peer_port),
-			 "state", state_name(lane->state),
+			 "state", lane_state_name(lane->state),
 			 "silence_ms", json_or_null(lane->silence_ms),
 			 "rtt_ns", json_or_null(lane->rtt_ns),
 			 "drained", lane->drained, "closed", lane->closed,
@@ -77,15 +77,15 @@ void print_lane(const struct lacectl *ctl, const struct lace_rt_lane *lane)
 {
 	char name[IFNAMSIZ];
 
-	port_name(lane, name);
+	lane_port_name(lane, name);
 	printf("%s port %u %s %s", lane->ifname, lane->port,
-	       name[0] ? name : "(gone)", dir_name(lane->dir));
+	       name[0] ? name : "(gone)", lane_dir_name(lane->dir));
 	if (lane->peer < 0)
 		printf(" no circuit\n");
 	else
 		printf(" %s node %d port %u %s%s\n",
 		       lane->dir == LACE_DIR_TX ? "to" : "from", lane->peer,
-		       lane->peer_port, state_name(lane->state),
+		       lane->peer_port, lane_state_name(lane->state),
 		       lane->closed ? " closed" : "");
 	if (!ctl->stats)
 		return;

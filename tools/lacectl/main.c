@@ -24,6 +24,8 @@ static const struct object *const objects[] = {
 	&ocs_object,
 	&steer_object,
 	&calibrate_object,
+	&trace_object,
+	&top_object,
 };
 
 #define NR_OBJECTS (sizeof(objects) / sizeof(objects[0]))

@@ -22,6 +22,12 @@ void print_device(const struct lacectl *ctl,
 json_t *json_lane(const struct lace_rt_lane *lane);
 void print_lane(const struct lacectl *ctl, const struct lace_rt_lane *lane);
 
+const char *lane_dir_name(uint8_t dir);
+const char *lane_state_name(uint8_t state);
+/* Name of the port's interface; "" once that has gone. */
+const char *lane_port_name(const struct lace_rt_lane *lane,
+			   char name[IFNAMSIZ]);
+
 /* node.c */
 json_t *json_node(const struct lace_rt_node *node);
 void print_node(const struct lace_rt_node *node);
