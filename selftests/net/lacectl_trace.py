@@ -447,9 +447,13 @@ def bad_words():
 
 
 def holds_module():
-    """Trace holds the module until it is off."""
-    fresh(0)
+    """Trace goes with a lab; of other devices it holds the module until it is off."""
+    fresh(0, 1)
     LAB.down()
+    expect(not os.path.exists(ROOT), "the folder is still there")
+    run("ip", "link", "add", "lace8", "type", "lace")
+    lacectl("trace", "on", "dev", "lace8")
+    run("ip", "link", "del", "lace8")
     expect("in use" in run("rmmod", "lace", check=False), "unloaded")
     lacectl("trace", "off", "all")
     expect(not os.path.exists(ROOT), "the folder is still there")

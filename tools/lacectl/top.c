@@ -81,9 +81,12 @@ static const struct port_line *line_of(const struct look *look,
 	return &unknown;
 }
 
+/* What was taken for lost may turn out not to be: that counter can fall. */
 static uint64_t grown(const struct lace_rt_lane *before,
 		      const struct lace_rt_lane *lane, int stat)
 {
+	if (lane->stats[stat] < before->stats[stat])
+		return 0;
 	return lane->stats[stat] - before->stats[stat];
 }
 
@@ -206,7 +209,7 @@ static void print_look(const struct look *before, const struct look *now)
 	if (isatty(STDOUT_FILENO))
 		fputs("\033[H\033[J", stdout);
 	printf("%s", now->device.ifname);
-	print_or_none("segment", now->device.segment);
+	print_or_none(" segment", now->device.segment);
 	printf(", %.1f s\n", now->time_s - before->time_s);
 	printf("port %-15s dir %-8s %-10s %8s %7s %8s %8s %10s   lost   drop\n",
 	       "ifname", "peer", "state", "bit/s", "line", "pkt/s", "backlog",
