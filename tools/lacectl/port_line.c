@@ -22,9 +22,10 @@
 /* The kernel says how long its masks are, and answers if that is given. */
 static uint64_t speed_of(int fd, const char *ifname)
 {
-	struct {
+	union {
 		struct ethtool_link_settings fixed;
-		uint32_t masks[3 * MAX_MODES];
+		char room[sizeof(struct ethtool_link_settings) +
+			  3 * MAX_MODES * sizeof(uint32_t)];
 	} link;
 	struct ifreq request = { .ifr_data = (void *)&link };
 

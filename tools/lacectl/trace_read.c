@@ -99,18 +99,22 @@ int trace_read_map(const struct trace_pins *pins, enum trace_map which,
 	while (!ret) {
 		if (add_entry(pins->fd[which], shape, key, &list, nr, &room)) {
 			free(list);
-			return lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
+			lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
+			return -1;
 		}
 		ret = bpf_map_get_next_key(pins->fd[which], key, key);
 	}
 	if (errno != ENOENT) {
 		free(list);
-		return lace_fail(err, LACE_ERR_SYSTEM, "cannot read a map: %s",
-				 strerror(errno));
+		lace_fail(err, LACE_ERR_SYSTEM, "cannot read a map: %s",
+			  strerror(errno));
+		return -1;
 	}
-	if (*nr)
+	if (list)
 		qsort(list, *nr, value_at(shape) + shape->value,
 		      shape->compare);
+	else
+		*nr = 0;
 	*entries = list;
 	return 0;
 }
