@@ -8,6 +8,7 @@
  * when the port took it, or when those before it are through; on an RX lane it
  * ends when it came in.
  */
+#include "show.h"
 #include "trace.h"
 
 #include <stdlib.h>
@@ -44,15 +45,6 @@ struct output {
 	uint64_t start, end;	/* of the first event and the last */
 	bool any;
 };
-
-static const char *const phase_names[LACE_PHASE_MAX + 1] = {
-	"idle", "quiesce", "drain", "switch", "settle", "verify", "resume",
-};
-
-static const char *phase_name(int64_t phase)
-{
-	return phase >= 0 && phase <= LACE_PHASE_MAX ? phase_names[phase] : "?";
-}
 
 /* ---- one event of the file ---- */
 
@@ -253,17 +245,8 @@ static void end_transition(struct output *out, struct timeline *line,
 static void write_state(struct output *out, struct timeline *line,
 			const struct trace_event *event)
 {
-	static const char *const states[] = {
-		[LACE_LANE_STATE_UNVERIFIED] = "unverified",
-		[LACE_LANE_STATE_UP] = "up",
-		[LACE_LANE_STATE_DARK] = "dark",
-	};
-	uint64_t state = event->value[1];
-
 	write_instant(out, line, lane_track(event),
-		      state < sizeof(states) / sizeof(*states) ? states[state] :
-								 "?",
-		      event->time_ns,
+		      lane_state_name(event->value[1]), event->time_ns,
 		      json_pack("{s:i, s:i, s:I}", "peer", event->peer,
 				"peer_port", event->peer_port, "epoch",
 				(json_int_t)event->value[2]));
