@@ -7,7 +7,7 @@ stock tools read it.
                   lane1 ====> lane1
     and back the same way, 50 Mb/s each.
 
-timeout: 400
+timeout: 600
 """
 
 import json

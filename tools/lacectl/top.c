@@ -122,7 +122,7 @@ static json_t *json_pace(const struct look *before, const struct look *now,
 	bool tx = lane->dir == LACE_DIR_TX;
 	char name[IFNAMSIZ];
 
-	return json_pack("{s:i, s:s, s:s, s:o, s:o, s:s, s:f, s:f, s:o, s:o, "
+	return json_pack("{s:i, s:s, s:s, s:o, s:o, s:s, s:b, s:f, s:f, s:o, s:o, "
 			 "s:o, s:o, s:I, s:I}",
 			 "port", lane->port, "ifname",
 			 lane_port_name(lane, name), "dir",
@@ -131,6 +131,7 @@ static json_t *json_pace(const struct look *before, const struct look *now,
 			 json_or_null(lane->peer < 0 ? LACE_RT_NONE :
 						       lane->peer_port),
 			 "state", lane_state_name(lane->state),
+			 "closed", lane->closed,
 			 "bits_per_s", 8 * pace.bytes_s,
 			 "packets_per_s", pace.packets_s, "line_rate_bps",
 			 json_or_null(line->rate_bps ? (int64_t)line->rate_bps :
@@ -176,6 +177,14 @@ static const char *short_number(double number, char text[16])
 	return text;
 }
 
+/* A lane that is closed for data may be up. */
+static const char *state_of(const struct lace_rt_lane *lane)
+{
+	if (lane->peer < 0)
+		return "-";
+	return lane->closed ? "closed" : lane_state_name(lane->state);
+}
+
 static void print_pace(const struct look *before, const struct look *now,
 		       const struct lace_rt_lane *lane)
 {
@@ -196,7 +205,7 @@ static void print_pace(const struct look *before, const struct look *now,
 	printf("%4u %-15s %-3s %-8s %-10s %8s %7s %8s %8s %10s %6" PRIu64
 	       " %6" PRIu64 "\n", lane->port, lane_port_name(lane, name),
 	       lane_dir_name(lane->dir), peer,
-	       lane->peer < 0 ? "-" : lane_state_name(lane->state),
+	       state_of(lane),
 	       short_number(8 * pace.bytes_s, rate), share,
 	       short_number(pace.packets_s, packets), backlog, rtt, pace.lost,
 	       pace.dropped);
