@@ -124,6 +124,12 @@ static int ndo_init(struct net_device *dev)
 	err = lace_reorder_init(lace);
 	if (err)
 		goto err_reorder;
+	err = lace_gate_init(lace);
+	if (err)
+		goto err_gate;
+	err = lace_transition_init(lace);
+	if (err)
+		goto err_transition;
 	err = lace_nodes_init(&lace->nodes);
 	if (err)
 		goto err_nodes;
@@ -133,6 +139,10 @@ static int ndo_init(struct net_device *dev)
 	return 0;
 
 err_nodes:
+	lace_transition_destroy(lace);
+err_transition:
+	lace_gate_destroy(lace);
+err_gate:
 	lace_reorder_destroy(lace);
 err_reorder:
 	free_percpu(lace->stats);
@@ -149,8 +159,9 @@ static void ndo_uninit(struct net_device *dev)
 	lace_hooks_destroy(lace);
 	lace_lanes_stop(lace);
 	lace_device_changed(lace);
+	lace_transition_stop(lace);
 	lace_port_del_all(lace);
-	lace_active_publish(lace, NULL);
+	lace_active_replace(lace, NULL);
 	lace_steer_set(lace, NULL);
 	lace_reorder_destroy(lace);
 	trace_lace_device_gone(dev);
@@ -161,6 +172,8 @@ static void destroy(struct net_device *dev)
 	struct lace_device *lace = netdev_priv(dev);
 
 	lace_segments_destroy(lace);
+	lace_transition_destroy(lace);
+	lace_gate_destroy(lace);
 	lace_nodes_destroy(&lace->nodes);
 	free_percpu(lace->stats);
 	free_percpu(dev->tstats);
@@ -184,6 +197,7 @@ static int ndo_stop(struct net_device *dev)
 {
 	synchronize_net();	/* the last that saw it up have received */
 	lace_reorder_flush(netdev_priv(dev));
+	lace_gate_purge(netdev_priv(dev));
 	return 0;
 }
 

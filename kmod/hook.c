@@ -11,7 +11,8 @@
  * that takes RTNL.  Lists change under RTNL and hooks_lock; either is enough to
  * walk them.  A hook is freed under both, so what the notifier finds is whole.
  *
- * Nobody waits here: a call is sent, and who made it asks how it stands.  A hook that could not be sent its call has
+ * Nobody waits here: a call is sent, and the transition asks how it stands when
+ * it is kicked or its time is up.  A hook that could not be sent its call has
  * failed, as it will never answer.  An answer repeats the number of the call,
  * so that one to an older call is known as such.
  */
@@ -68,8 +69,10 @@ void lace_hook_del(struct lace_hook *hook, struct genl_info *info)
 	ASSERT_RTNL();
 
 	unlink_hook(hook);
-	if (hook->state == LACE_HOOK_BUSY)
+	if (hook->state == LACE_HOOK_BUSY) {
 		record(hook, ECONNRESET, "it is gone");
+		lace_transition_kick(lace);
+	}
 	lace_device_changed(lace);
 	lace_nl_announce_hook(hook, info, LACE_CMD_HOOK_DEL_NTF);
 	kfree(hook);
@@ -173,6 +176,7 @@ struct lace_hook *lace_hook_done(struct lace_device *lace, u32 portid,
 		return ERR_PTR(-EINVAL);
 	}
 	record(hook, answer->error, answer->reason);
+	lace_transition_kick(lace);
 	return hook;
 }
 
@@ -333,6 +337,7 @@ static int socket_event(struct notifier_block *self, unsigned long event,
 		    !net_eq(dev_net(hook->lace->dev), socket->net))
 			continue;
 		WRITE_ONCE(hook->dead, true);
+		lace_transition_kick(hook->lace);
 		found = true;
 	}
 	spin_unlock_bh(&hooks_lock);

@@ -51,6 +51,8 @@ struct lace_port;
 struct lace_lane;
 struct lace_key;
 struct lace_reorder;
+struct lace_gate;
+struct lace_transition;
 
 #define LACE_NO_NODE LACE_MAX_NODES	/* number of no node */
 
@@ -130,6 +132,25 @@ struct lace_active {
 	u32 lanes[LACE_MAX_PORTS];	/* bit p: RX lane p has the far end of
 					 * this one
 					 */
+	/* These two change in place; see gate.c. */
+	u32 closed;			/* TX lanes without data */
+	bool shut;			/* packets may have to wait */
+	/* In a transition, and for a moment after it, what other nodes follow
+	 * still, or already: the segment that it comes from or goes to.
+	 */
+	struct lace_segment *other;	/* or NULL */
+	struct lace_far other_far[LACE_MAX_PORTS];	/* of RX lanes */
+	u32 same;			/* TX lanes that lead to the same end in
+					 * both segments
+					 */
+};
+
+/* Where a packet goes. */
+struct lace_way {
+	const struct lace_active *active;
+	const struct lace_path *path;	/* NULL: nowhere */
+	struct lace_path copy;		/* that path may be */
+	u32 closed;			/* TX lanes */
 };
 
 /* stats.c */
@@ -228,6 +249,8 @@ struct lace_device {
 	struct lace_nodes nodes;
 	struct xarray segments;
 	struct lace_reorder *reorder;
+	struct lace_gate *gate;
+	struct lace_transition *transition;
 	u32 reorder_us;			/* 0: TCP gets what comes as it comes */
 	u16 self;			/* LACE_NO_NODE: not set */
 	unsigned int user_mtu;		/* 0: follow the ports */
@@ -313,6 +336,8 @@ int lace_segment_close_circuits(struct lace_segment *segment);
 int lace_segment_add_route(struct lace_segment *segment,
 			   const struct lace_path *route,
 			   struct netlink_ext_ack *extack);
+u32 lace_segment_same(const struct lace_segment *a,
+		      const struct lace_segment *b);
 bool lace_segment_uses_node(const struct lace_segment *segment, u16 id);
 const struct lace_path *lace_segment_path(const struct lace_segment *segment,
 					  u16 from, u16 to);
@@ -326,9 +351,22 @@ void lace_segments_destroy(struct lace_device *lace);
 
 struct lace_active *lace_active_compile(struct lace_device *lace,
 					struct lace_segment *segment,
+					struct lace_segment *other,
 					struct netlink_ext_ack *extack);
+struct lace_active *lace_active_compile_anyway(struct lace_device *lace,
+					       struct lace_segment *segment,
+					       struct lace_segment *other);
 void lace_active_publish(struct lace_device *lace, struct lace_active *active);
+void lace_active_replace(struct lace_device *lace, struct lace_active *active);
+void lace_active_set_closed(struct lace_device *lace, u32 closed);
 struct lace_segment *lace_active_segment(struct lace_device *lace);
+struct lace_segment *lace_active_other(struct lace_device *lace);
+void lace_active_find(const struct lace_active *active, u16 from, u16 to,
+		      struct lace_way *way);
+bool lace_active_comes_from(const struct lace_active *active, u16 from, u16 to,
+			    u16 neighbour);
+const struct lace_far *lace_active_sender(const struct lace_active *active,
+					  u8 port, const u8 *mac);
 
 /* packet.c */
 
@@ -377,12 +415,27 @@ void lace_lane_stats_read(struct lace_port *port, enum lace_dir dir,
 
 #define LACE_NO_LANE (-1)
 
-int lace_steer(struct lace_device *lace, const struct lace_active *active,
-	       const struct lace_path *path, struct sk_buff *skb,
-	       const struct lace_packet *packet, bool relay);
+int lace_steer(struct lace_device *lace, const struct lace_way *way,
+	       struct sk_buff *skb, const struct lace_packet *packet,
+	       bool relay);
 int lace_steer_check(const struct bpf_prog *prog,
 		     struct netlink_ext_ack *extack);
 void lace_steer_set(struct lace_device *lace, struct bpf_prog *prog);
+
+/* transition.c */
+
+int lace_transition_init(struct lace_device *lace);
+void lace_transition_stop(struct lace_device *lace);
+void lace_transition_destroy(struct lace_device *lace);
+bool lace_transition_runs(const struct lace_device *lace);
+bool lace_transition_uses(const struct lace_device *lace,
+			  const struct lace_segment *segment);
+u32 lace_transition_ports(const struct lace_device *lace);
+void lace_transition_forget(struct lace_device *lace);
+void lace_transition_let_go(struct lace_device *lace,
+			    const struct lace_segment *segment);
+void lace_transition_port_gone(struct lace_device *lace, u8 number);
+void lace_transition_port_came(struct lace_port *port);
 
 /* transmit.c */
 
@@ -390,10 +443,21 @@ int lace_transmit_header(struct sk_buff *skb, const struct lace_port *port,
 			 const struct lace_far *far);
 
 netdev_tx_t lace_transmit_own(struct sk_buff *skb, struct net_device *dev);
-void lace_transmit_relayed(struct lace_device *lace,
-			   const struct lace_active *active,
-			   const struct lace_path *path, struct sk_buff *skb,
+void lace_transmit_relayed(struct lace_device *lace, struct lace_way *way,
+			   struct sk_buff *skb,
 			   const struct lace_packet *packet);
+void lace_transmit_gated(struct lace_device *lace, const struct lace_way *way,
+			 struct sk_buff *skb, bool relay);
+
+/* gate.c */
+
+int lace_gate_init(struct lace_device *lace);
+void lace_gate_destroy(struct lace_device *lace);
+void lace_gate_purge(struct lace_device *lace);
+bool lace_gate_hold(struct lace_device *lace, struct lace_way *way,
+		    struct sk_buff *skb, bool relay);
+void lace_gate_begin(struct lace_device *lace);
+void lace_gate_end(struct lace_device *lace);
 
 /* receive.c */
 
@@ -404,13 +468,17 @@ rx_handler_result_t lace_receive(struct sk_buff **pskb);
 int lace_reorder_init(struct lace_device *lace);
 void lace_reorder_destroy(struct lace_device *lace);
 bool lace_reorder_receive(struct lace_device *lace, struct sk_buff *skb,
-			  const struct lace_packet *packet, u8 lane, u32 lanes,
-			  bool direct);
+			  const struct lace_packet *packet, u16 peer, u8 lane,
+			  u32 lanes, bool direct);
 void lace_reorder_flush(struct lace_device *lace);
+void lace_reorder_follow(struct lace_device *lace,
+			 const struct lace_active *active);
 void lace_reorder_set(struct lace_device *lace, u32 usecs);
 u32 lace_reorder_depth(const struct lace_device *lace);
 
 /* lane.c */
+
+extern struct workqueue_struct *lace_wq;
 
 int lace_lanes_init(void);
 void lace_lanes_exit(void);
@@ -492,6 +560,17 @@ void lace_hook_del(struct lace_hook *hook, struct genl_info *info);
 struct lace_hook *lace_hook_done(struct lace_device *lace, u32 portid,
 				 const struct lace_hook_answer *answer,
 				 struct netlink_ext_ack *extack);
+
+/* transition.c */
+
+int lace_transition_start(struct lace_device *lace,
+			  const struct lace_transition_request *request,
+			  u64 *id, struct netlink_ext_ack *extack);
+int lace_transition_abort(struct lace_device *lace,
+			  struct netlink_ext_ack *extack);
+const struct lace_transition_report *
+lace_transition_next(struct lace_device *lace, u64 id);
+void lace_transition_kick(struct lace_device *lace);
 
 /* ethtool.c */
 
@@ -601,6 +680,18 @@ int lace_nl_segment_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int lace_nl_segment_set(struct sk_buff *skb, struct genl_info *info);
 int lace_nl_segment_del(struct sk_buff *skb, struct genl_info *info);
 int lace_nl_segment_activate(struct sk_buff *skb, struct genl_info *info);
+
+/* nl_transition.c */
+
+extern const struct nla_policy
+lace_nl_transition_policy[LACE_A_TRANSITION_DEADLINES + 1];
+int lace_nl_transition_get(struct sk_buff *skb, struct genl_info *info);
+int lace_nl_transition_start(struct sk_buff *skb, struct genl_info *info);
+int lace_nl_transition_abort(struct sk_buff *skb, struct genl_info *info);
+int lace_nl_transition_dump_start(struct netlink_callback *cb);
+int lace_nl_transition_dump(struct sk_buff *skb, struct netlink_callback *cb);
+void lace_nl_announce_transition(struct lace_device *lace,
+				 const struct lace_transition_report *report);
 
 /* nl_hook.c */
 

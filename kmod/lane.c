@@ -27,7 +27,7 @@
 
 #define MARKS_PER_STEP 32
 
-static struct workqueue_struct *lace_wq;
+struct workqueue_struct *lace_wq;
 
 /* ---- what was sent ---- */
 
@@ -119,6 +119,8 @@ static void change(struct lace_port *port)
 	lockdep_assert_held(&lane->lock);
 
 	WRITE_ONCE(port->dark, lane->tx.pulse.state == LACE_LANE_STATE_DARK);
+	if (lane->draining)
+		lace_transition_kick(lace);
 	WRITE_ONCE(lane->news, 1);
 	lace_trace_lane(port);
 	dev_hold(lace->dev);
@@ -200,7 +202,7 @@ void lace_lane_unplug(struct lace_port *port)
 
 /* ---- marks and answers ---- */
 
-static void add_mark(struct lace_port *port, unsigned int queue,
+static void add_mark(struct lace_port *port, unsigned int queue, u8 flags,
 		     const struct lace_proto_count *sent,
 		     struct lace_outbox *outbox)
 {
@@ -208,8 +210,26 @@ static void add_mark(struct lace_port *port, unsigned int queue,
 	struct lace_proto_frame frame;
 
 	lace_ack_tx_mark(&lane->tx, queue, sent, ktime_get_ns(), &frame);
+	frame.flags = flags;
 	lane->marked = true;
 	lace_lane_post(outbox, port, &lane->far[LACE_DIR_TX], &frame);
+}
+
+/* A mark on each queue of which marks do not speak yet.  True if there was one.
+ */
+static bool add_marks(struct lace_port *port, u8 flags,
+		      const struct lace_proto_count *sent,
+		      struct lace_outbox *outbox)
+{
+	int i, queue;
+
+	for (i = 0; i < MARKS_PER_STEP; i++) {
+		queue = lace_ack_tx_next(&port->lane->tx, sent);
+		if (queue < 0)
+			break;
+		add_mark(port, queue, flags, sent, outbox);
+	}
+	return i;
 }
 
 static void step_tx(struct lace_port *port, bool beat,
@@ -217,7 +237,6 @@ static void step_tx(struct lace_port *port, bool beat,
 {
 	struct lace_lane *lane = port->lane;
 	const struct lace_proto_count *sent;
-	int i, queue;
 
 	if (!lane->tx.epoch)
 		return;
@@ -229,16 +248,12 @@ static void step_tx(struct lace_port *port, bool beat,
 	if (beat && lace_ack_tx_tick(&lane->tx))
 		change(port);
 	sent = count_sent(lane);
-	for (i = 0; i < MARKS_PER_STEP; i++) {
-		queue = lace_ack_tx_next(&lane->tx, sent);
-		if (queue < 0)
-			break;
-		add_mark(port, queue, sent, outbox);
-	}
+	add_marks(port, 0, sent, outbox);
 	if (!beat)
 		return;
 	if (!lane->marked)
-		add_mark(port, lace_ack_tx_idle(&lane->tx, sent), sent, outbox);
+		add_mark(port, lace_ack_tx_idle(&lane->tx, sent), 0, sent,
+			 outbox);
 	lane->marked = false;
 }
 
@@ -279,6 +294,8 @@ static void step_port(struct lace_device *lace,
 	step_rx(port, beat, &outbox);
 	spin_unlock(&port->lane->lock);
 	lace_lane_send(lace, active, port, &outbox);
+	if (beat && READ_ONCE(port->lane->probe.on))
+		lace_probe_send(lace, active, port);
 }
 
 static void step_ports(struct lace_device *lace, bool beat)
@@ -350,13 +367,35 @@ lace_lane_mark(struct lace_port *port, const struct lace_far *from,
 		lace_ack_rx_refuse(&lane->rx, mark, &frame);
 		lace_lane_post(outbox, port, from, &frame);
 	}
-	if (lane->rx.urgent && now - lane->answered >= NSEC_PER_MSEC)
+	if (lane->rx.due &&
+	    (mark->flags & LACE_PROTO_URGENT ||
+	     (lane->rx.urgent && now - lane->answered >= NSEC_PER_MSEC)))
 		add_answer(port, outbox);
 	if (lane->rx.pulse.state != before)
 		change(port);
 out:
 	spin_unlock(&lane->lock);
 	return counter;
+}
+
+/* Also of a lane that nobody has answered on, if nothing was sent on it. */
+static enum lace_drained drained(struct lace_lane *lane)
+{
+	const struct lace_proto_count *sent = count_sent(lane);
+	unsigned int i;
+
+	if (!lane->tx.epoch || lace_ack_tx_drained(&lane->tx, sent))
+		return LACE_DRAINED;
+	if (lane->tx.pulse.state == LACE_LANE_STATE_DARK)
+		return LACE_UNDRAINABLE;
+	if (lane->tx.life)
+		return LACE_UNDRAINED;
+	for (i = 0; i < lane->tx.n_queues; i++) {
+		if (memcmp(&lane->tx.queues[i].answered, &sent[i],
+			   sizeof(*sent)))
+			return LACE_UNANSWERED;
+	}
+	return LACE_DRAINED;
 }
 
 /* An answer for a TX lane of this node.  The counter that says what became of
@@ -391,9 +430,56 @@ enum lace_attr_lanestat lace_lane_answer(struct lace_port *port,
 	}
 	if (lane->tx.pulse.state != before)
 		change(port);
+	if (lane->draining && drained(lane) == LACE_DRAINED) {
+		lane->draining = false;
+		lace_transition_kick(port->lace);
+	}
 out:
 	spin_unlock(&lane->lock);
 	return counter;
+}
+
+/* ---- to empty a lane ---- */
+
+/* A transition waits for the lane to be empty, or does not any more. */
+void lace_lane_drain(struct lace_port *port, bool on)
+{
+	spin_lock_bh(&port->lane->lock);
+	port->lane->draining = on;
+	spin_unlock_bh(&port->lane->lock);
+}
+
+enum lace_drained lace_lane_drained(struct lace_port *port)
+{
+	enum lace_drained answer;
+
+	spin_lock_bh(&port->lane->lock);
+	answer = lace_port_is_live(port) ? drained(port->lane) :
+					   LACE_UNDRAINABLE;
+	spin_unlock_bh(&port->lane->lock);
+	return answer;
+}
+
+/* Have the far end say at once what has come in of all that was sent.  Bottom
+ * halves are off.
+ */
+void lace_lane_urge(struct lace_device *lace, const struct lace_active *active,
+		    struct lace_port *port)
+{
+	struct lace_lane *lane = port->lane;
+	const struct lace_proto_count *sent;
+	struct lace_outbox outbox;
+
+	lace_lane_outbox(&outbox);
+	spin_lock(&lane->lock);
+	if (lane->tx.epoch && drained(lane) != LACE_DRAINED) {
+		sent = count_sent(lane);
+		if (!add_marks(port, LACE_PROTO_URGENT, sent, &outbox))
+			add_mark(port, lace_ack_tx_idle(&lane->tx, sent),
+				 LACE_PROTO_URGENT, sent, &outbox);
+	}
+	spin_unlock(&lane->lock);
+	lace_lane_send(lace, active, port, &outbox);
 }
 
 /* ---- for the user ---- */

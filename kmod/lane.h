@@ -9,11 +9,25 @@
 #include "ack.h"
 #include "lace.h"
 
+#define LACE_PROBES 64
+
 /* What was sent on a transmit queue of a port. */
 struct lace_lane_queue {
 	atomic64_t packets;
 	atomic64_t bytes;
 } ____cacheline_aligned_in_smp;
+
+/* Probes of a TX lane.  One is answered for if it is one of the last. */
+struct lace_probe {
+	bool on;
+	bool proved;
+	bool found;		/* somewhere else: */
+	struct lace_far end;
+	u32 segment;		/* that they are for */
+	u64 first;		/* number of the first one */
+	u64 seq;		/* and of the last one */
+	u64 times[LACE_PROBES];	/* by number */
+};
 
 struct lace_lane {
 	spinlock_t lock;		/* of all but sent and news */
@@ -26,6 +40,8 @@ struct lace_lane {
 	u64 answered;			/* time of the last answer */
 	bool marked;			/* a mark was sent in this interval */
 	bool told_stale;		/* so was an answer to a stale one */
+	bool draining;			/* the transition waits for it */
+	struct lace_probe probe;
 	int news;			/* the monitors do not know yet */
 	u8 traced[2];			/* states that tracepoints told last */
 	struct lace_lane_queue *sent;	/* by queue */
@@ -60,6 +76,14 @@ void lace_trace_lane(const struct lace_port *port);
 void lace_trace_ack(const struct lace_port *port,
 		    const struct lace_proto_frame *ack, u64 now);
 
+/* Whether all that was sent on a lane has been answered for. */
+enum lace_drained {
+	LACE_DRAINED,
+	LACE_UNDRAINED,
+	LACE_UNDRAINABLE,	/* it is dark */
+	LACE_UNANSWERED,	/* nobody has ever answered on it */
+};
+
 /* lane.c */
 
 enum lace_attr_lanestat
@@ -67,6 +91,22 @@ lace_lane_mark(struct lace_port *port, const struct lace_far *from,
 	       const struct lace_proto_frame *mark, struct lace_outbox *outbox);
 enum lace_attr_lanestat lace_lane_answer(struct lace_port *port,
 					 const struct lace_proto_frame *ack);
+
+void lace_lane_drain(struct lace_port *port, bool on);
+enum lace_drained lace_lane_drained(struct lace_port *port);
+void lace_lane_urge(struct lace_device *lace, const struct lace_active *active,
+		    struct lace_port *port);
+
+/* probe.c */
+
+void lace_probe_start(struct lace_port *port, u32 segment);
+void lace_probe_stop(struct lace_port *port);
+void lace_probe_send(struct lace_device *lace, const struct lace_active *active,
+		     struct lace_port *port);
+bool lace_probe_answer(struct lace_port *port,
+		       const struct lace_proto_frame *reply);
+bool lace_probe_is_proved(struct lace_port *port);
+bool lace_probe_found(struct lace_port *port, struct lace_far *end);
 
 /* lane_frame.c */
 

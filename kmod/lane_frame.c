@@ -82,8 +82,8 @@ static int send(struct lace_port *port, const struct lace_far *far,
 	return net_xmit_eval(err);
 }
 
-/* A lane that leads to the next node of a path: one that is not known to be
- * dark, if there is one.  They take turns by a number.
+/* One of these lanes: one that is not known to be dark, if there is one.  They
+ * take turns by a number.
  */
 static struct lace_port *lane_to(struct lace_device *lace, u32 ports, u8 turn)
 {
@@ -104,12 +104,34 @@ static struct lace_port *lane_to(struct lace_device *lace, u32 ports, u8 turn)
 	return dark;
 }
 
+/* A lane on the way between two nodes.  What is proved goes before what is not:
+ * open lanes, then those that the other segment has as well, then any.
+ */
+static struct lace_port *way_to(struct lace_device *lace,
+				const struct lace_active *active, u16 from,
+				u16 to, u8 turn)
+{
+	u32 open = ~READ_ONCE(active->closed);
+	struct lace_port *port = NULL;
+	const struct lace_path *path, *other = NULL;
+
+	path = lace_segment_path(active->segment, from, to);
+	if (path)
+		port = lane_to(lace, path->ports & open, turn);
+	if (!port && active->other)
+		other = lace_segment_path(active->other, from, to);
+	if (other)
+		port = lane_to(lace, other->ports & active->same & open, turn);
+	if (!port && path)
+		port = lane_to(lace, path->ports, turn);
+	return port;
+}
+
 /* An answer on its way.  Pure acknowledgments of TCP have the same priority. */
 static int send_along(struct lace_device *lace, const struct lace_active *active,
-		      const struct lace_path *path, struct sk_buff *skb,
-		      u8 turn)
+		      u16 from, u16 to, struct sk_buff *skb, u8 turn)
 {
-	struct lace_port *port = lane_to(lace, path->ports, turn);
+	struct lace_port *port = way_to(lace, active, from, to, turn);
 
 	if (!port) {
 		trace_lace_drop(lace->dev, turn, LACE_DIR_RX,
@@ -127,17 +149,21 @@ static void send_answer(struct lace_device *lace,
 			struct lace_port *port,
 			const struct lace_outbox_entry *entry)
 {
-	const struct lace_path *path;
-
-	path = lace_segment_path(active->segment, active->segment->self,
-				 entry->to);
-	if (!path) {
-		drop(port, LACE_DIR_RX, LACE_DROP_NO_WAY_BACK, entry->skb);
-		return;
-	}
-	if (!send_along(lace, active, path, entry->skb,
-			READ_ONCE(port->number)))
+	if (!send_along(lace, active, active->segment->self, entry->to,
+			entry->skb, READ_ONCE(port->number)) &&
+	    entry->type == LACE_PROTO_ACK)
 		lace_lane_count(port, LACE_DIR_RX, LACE_A_LANESTAT_ACKS);
+}
+
+/* To all, so that whoever is at the other end hears it. */
+static void send_probe(struct lace_port *port,
+		       const struct lace_outbox_entry *entry)
+{
+	struct lace_far all;
+
+	eth_broadcast_addr(all.mac);
+	entry->skb->priority = TC_PRIO_CONTROL;
+	send(port, &all, entry->skb);
 }
 
 /* Through its queue, behind the data there.  A device of which the lower one
@@ -190,6 +216,8 @@ void lace_lane_send(struct lace_device *lace, const struct lace_active *active,
 		entry = &outbox->entries[i];
 		if (entry->type == LACE_PROTO_MARK)
 			send_mark(active, port, entry);
+		else if (entry->type == LACE_PROTO_PROBE)
+			send_probe(port, entry);
 		else
 			send_answer(lace, active, port, entry);
 	}
@@ -208,6 +236,13 @@ struct message {
 	u8 data[LACE_PROTO_MAX];
 };
 
+/* Whether the frame is to all, as probes are. */
+static bool is_to_all(const struct sk_buff *skb)
+{
+	return is_broadcast_ether_addr(eth_hdr(skb)->h_dest) &&
+	       !skb_vlan_tag_present(skb);
+}
+
 /* Whether the frame is from the port at the far end to this one. */
 static bool is_expected(struct message *message, const struct sk_buff *skb)
 {
@@ -215,20 +250,21 @@ static bool is_expected(struct message *message, const struct sk_buff *skb)
 
 	if (!message->active)
 		return false;
-	message->far = &message->active->far[LACE_DIR_RX]
-				[READ_ONCE(message->port->number)];
-	return message->far->node != LACE_NO_NODE &&
-	       ether_addr_equal(eth->h_source, message->far->mac) &&
-	       ether_addr_equal(eth->h_dest, message->port->dev->dev_addr) &&
+	message->far = lace_active_sender(message->active,
+					  READ_ONCE(message->port->number),
+					  eth->h_source);
+	return message->far && ether_addr_equal(eth->h_dest, message->port->dev->dev_addr) &&
 	       !skb_vlan_tag_present(skb);
 }
 
 static enum lace_attr_lanestat read_message(struct message *message,
 					    const struct sk_buff *skb)
 {
+	bool expected = is_expected(message, skb);
 	const struct lace_key *key;
 
-	if (!is_expected(message, skb) || skb->len > LACE_PROTO_MAX ||
+	if ((!expected && !(message->active && is_to_all(skb))) ||
+	    skb->len > LACE_PROTO_MAX ||
 	    skb_copy_bits(skb, 0, message->data, skb->len))
 		return LACE_A_LANESTAT_REFUSED;
 	message->len = skb->len;
@@ -236,12 +272,16 @@ static enum lace_attr_lanestat read_message(struct message *message,
 	switch (lace_proto_decode(message->data, skb->len,
 				  key ? &key->key : NULL, &message->frame)) {
 	case LACE_PROTO_OK:
-		return LACE_A_LANESTAT_UNSPEC;
+		break;
 	case LACE_PROTO_FORGED:
 		return LACE_A_LANESTAT_FORGED;
 	default:
 		return LACE_A_LANESTAT_REFUSED;
 	}
+	/* Probes are to all, and nothing else is. */
+	if ((message->frame.type == LACE_PROTO_PROBE) == expected)
+		return LACE_A_LANESTAT_REFUSED;
+	return LACE_A_LANESTAT_UNSPEC;
 }
 
 static enum lace_attr_lanestat take_mark(struct message *message)
@@ -261,7 +301,85 @@ static enum lace_attr_lanestat take_mark(struct message *message)
 	return counter;
 }
 
-/* Counts an answer that is taken itself: on the TX lane that it is about. */
+/* Say where a probe has come in. */
+static void answer_probe(struct message *message)
+{
+	const struct lace_proto_frame *probe = &message->frame;
+	const struct lace_far to = {
+		.node = probe->from_node,
+		.port = probe->from_port,
+	};
+	struct lace_proto_frame reply = {
+		.type = LACE_PROTO_PROBE_REPLY,
+		.hops = LACE_PROTO_HOPS,
+		.epoch = probe->epoch,
+		.seq = probe->seq,
+		.time = probe->time,
+		.probe = {
+			.segment = probe->probe.segment,
+			.meant_node = probe->to_node,
+			.meant_port = probe->to_port,
+		},
+	};
+	struct lace_outbox outbox;
+
+	lace_lane_outbox(&outbox);
+	lace_lane_post(&outbox, message->port, &to, &reply);
+	lace_lane_send(message->lace, message->active, message->port, &outbox);
+}
+
+static bool is_end(const struct lace_far *far, u16 node, u8 port)
+{
+	return far->node == node && far->port == port;
+}
+
+/* A probe that came back to its sender: the lane ends at its own port. */
+static enum lace_attr_lanestat take_own_probe(struct message *message)
+{
+	struct lace_proto_frame reply = message->frame;
+	struct lace_port *port;
+
+	port = rcu_dereference(message->lace->ports[reply.from_port]);
+	if (!port)
+		return LACE_A_LANESTAT_REFUSED;
+	reply.probe.meant_node = reply.to_node;
+	reply.probe.meant_port = reply.to_port;
+	reply.from_port = READ_ONCE(message->port->number);
+	lace_probe_answer(port, &reply);
+	return LACE_A_LANESTAT_REFUSED;
+}
+
+/* The lane leads here.  If it should not, its sender has to know where; if it
+ * should, but only in the segment that this node is about to follow, the sender
+ * asks again.
+ */
+static enum lace_attr_lanestat take_probe(struct message *message,
+					  const struct sk_buff *skb)
+{
+	const struct lace_active *active = message->active;
+	const struct lace_proto_frame *probe = &message->frame;
+	u8 number = READ_ONCE(message->port->number);
+	const struct lace_far *far = &active->far[LACE_DIR_RX][number];
+
+	if (probe->from_node == active->segment->self)
+		return take_own_probe(message);
+	if (probe->to_node != active->segment->self ||
+	    probe->to_port != number) {
+		answer_probe(message);
+		return LACE_A_LANESTAT_REFUSED;
+	}
+	if (is_end(far, probe->from_node, probe->from_port) &&
+	    ether_addr_equal(eth_hdr(skb)->h_source, far->mac)) {
+		answer_probe(message);
+		return LACE_A_LANESTAT_UNSPEC;
+	}
+	if (active->other && is_end(&active->other_far[number],
+				    probe->from_node, probe->from_port))
+		return LACE_A_LANESTAT_UNSPEC;
+	return LACE_A_LANESTAT_REFUSED;
+}
+
+/* Counts an ACK that is taken itself: on the TX lane that it is about. */
 static enum lace_attr_lanestat take_answer(struct message *message)
 {
 	const struct lace_proto_frame *frame = &message->frame;
@@ -271,6 +389,9 @@ static enum lace_attr_lanestat take_answer(struct message *message)
 	port = rcu_dereference(message->lace->ports[frame->to_port]);
 	if (!port)
 		return LACE_A_LANESTAT_REFUSED;
+	if (frame->type == LACE_PROTO_PROBE_REPLY)
+		return lace_probe_answer(port, frame) ?
+			LACE_A_LANESTAT_UNSPEC : LACE_A_LANESTAT_REPLAYED;
 	counter = lace_lane_answer(port, frame);
 	if (counter != LACE_A_LANESTAT_ACKS)
 		return counter;
@@ -278,33 +399,34 @@ static enum lace_attr_lanestat take_answer(struct message *message)
 	return LACE_A_LANESTAT_UNSPEC;
 }
 
-static enum lace_attr_lanestat relay(struct message *message,
-				     const struct lace_path *path)
+static enum lace_attr_lanestat relay(struct message *message)
 {
+	const struct lace_proto_frame *frame = &message->frame;
 	struct sk_buff *skb;
 
-	if (message->frame.hops <= 1)
+	if (frame->hops <= 1)
 		return LACE_A_LANESTAT_REFUSED;
 	lace_proto_hop(message->data);
 	skb = make_message(message->lace, message->data, message->len);
 	if (skb)
-		send_along(message->lace, message->active, path, skb,
+		send_along(message->lace, message->active, frame->from_node,
+			   frame->to_node, skb,
 			   READ_ONCE(message->port->number));
 	return LACE_A_LANESTAT_UNSPEC;
 }
 
+/* An ACK or the reply to a probe. */
 static enum lace_attr_lanestat take_ack(struct message *message)
 {
-	const struct lace_segment *segment = message->active->segment;
+	const struct lace_active *active = message->active;
 	const struct lace_proto_frame *frame = &message->frame;
-	const struct lace_path *path;
 
-	path = lace_segment_path(segment, frame->from_node, frame->to_node);
-	if (!path || path->prev != message->far->node)
+	if (!lace_active_comes_from(active, frame->from_node, frame->to_node,
+				    message->far->node))
 		return LACE_A_LANESTAT_REFUSED;
-	if (path->next == LACE_NO_NODE)
+	if (frame->to_node == active->segment->self)
 		return take_answer(message);
-	return relay(message, path);
+	return relay(message);
 }
 
 static enum lace_attr_lanestat take(struct message *message,
@@ -317,10 +439,10 @@ static enum lace_attr_lanestat take(struct message *message,
 	switch (message->frame.type) {
 	case LACE_PROTO_MARK:
 		return take_mark(message);
-	case LACE_PROTO_ACK:
-		return take_ack(message);
+	case LACE_PROTO_PROBE:
+		return take_probe(message, skb);
 	default:
-		return LACE_A_LANESTAT_REFUSED;
+		return take_ack(message);
 	}
 }
 

@@ -464,6 +464,25 @@ static const struct genl_ops ops[] = {
 		.maxattr = LACE_A_SEGMENT_ID,
 		.doit = lace_nl_segment_activate,
 	}, {
+		.cmd = LACE_CMD_TRANSITION_GET,
+		.policy = lace_nl_transition_policy,
+		.maxattr = LACE_A_TRANSITION_ID,
+		.doit = lace_nl_transition_get,
+		.start = lace_nl_transition_dump_start,
+		.dumpit = lace_nl_transition_dump,
+	}, {
+		.cmd = LACE_CMD_TRANSITION_START,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.policy = lace_nl_transition_policy,
+		.maxattr = LACE_A_TRANSITION_DEADLINES,
+		.doit = lace_nl_transition_start,
+	}, {
+		.cmd = LACE_CMD_TRANSITION_ABORT,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.policy = lace_nl_transition_policy,
+		.maxattr = LACE_A_TRANSITION_IFNAME,
+		.doit = lace_nl_transition_abort,
+	}, {
 		.cmd = LACE_CMD_HOOK_GET,
 		.policy = lace_nl_hook_policy,
 		.maxattr = LACE_A_HOOK_NAME,

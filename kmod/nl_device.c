@@ -65,15 +65,16 @@ static int put_ports(struct sk_buff *skb, struct lace_device *lace)
 
 static int put_contents(struct sk_buff *skb, struct lace_device *lace)
 {
-	const struct lace_segment *segment = lace_active_segment(lace);
+	const struct lace_active *active = rtnl_dereference(lace->active);
 	const struct bpf_prog *prog = rtnl_dereference(lace->steer);
 	u64 stats[LACE_A_DEVSTAT_MAX + 1];
 
 	lace_dev_stats_read(lace, stats);
 	if ((lace->self != LACE_NO_NODE &&
 	     nla_put_u16(skb, LACE_A_DEV_NODE, lace->self)) ||
-	    (segment &&
-	     nla_put_u32(skb, LACE_A_DEV_SEGMENT, segment->id)) ||
+	    (active &&
+	     (nla_put_u32(skb, LACE_A_DEV_SEGMENT, active->segment->id) ||
+	      nla_put_u32(skb, LACE_A_DEV_CLOSED, active->closed))) ||
 	    (prog &&
 	     nla_put_u32(skb, LACE_A_DEV_STEER_PROG_ID, prog->aux->id)) ||
 	    nla_put_u32(skb, LACE_A_DEV_REORDER_USECS, lace->reorder_us) ||

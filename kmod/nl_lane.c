@@ -31,7 +31,9 @@ static int put_far(struct sk_buff *skb, struct lace_device *lace, u8 number,
 	if (far->node == LACE_NO_NODE)
 		return 0;
 	if (nla_put_u16(skb, LACE_A_LANE_PEER, far->node) ||
-	    nla_put_u8(skb, LACE_A_LANE_PEER_PORT, far->port))
+	    nla_put_u8(skb, LACE_A_LANE_PEER_PORT, far->port) ||
+	    (dir == LACE_DIR_TX && active->closed & BIT(number) &&
+	     nla_put_flag(skb, LACE_A_LANE_CLOSED)))
 		return -EMSGSIZE;
 	return 0;
 }

@@ -437,14 +437,21 @@ static int activate(struct lace_device *lace, struct genl_info *info)
 		if (IS_ERR(segment))
 			return PTR_ERR(segment);
 	}
+	if (lace_transition_runs(lace)) {
+		NL_SET_ERR_MSG(info->extack,
+			       "device: a transition runs; it can be aborted");
+		return -EBUSY;
+	}
 	if (segment == old)
 		return 0;
 	if (segment) {
-		active = lace_active_compile(lace, segment, info->extack);
+		active = lace_active_compile(lace, segment, NULL,
+					     info->extack);
 		if (IS_ERR(active))
 			return PTR_ERR(active);
 	}
-	lace_active_publish(lace, active);
+	lace_transition_forget(lace);
+	lace_active_replace(lace, active);
 	lace_device_changed(lace);
 	if (segment)
 		announce(lace, segment->id, true, info, LACE_CMD_SEGMENT_NTF);

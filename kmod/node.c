@@ -256,13 +256,35 @@ static void unstore(struct lace_nodes *nodes, struct lace_node *node,
 		xa_erase(&nodes->by_id, node->id);
 }
 
+/* Whether the active segment, or one of a transition, uses a node. */
+static bool is_in_use(struct lace_device *lace, u16 id)
+{
+	const struct lace_segment *segment = lace_active_segment(lace);
+	const struct lace_segment *other = lace_active_other(lace);
+
+	return (segment && lace_segment_uses_node(segment, id)) ||
+	       (other && lace_segment_uses_node(other, id));
+}
+
+/* What is active, once more with the nodes as they are now. */
+static struct lace_active *recompile(struct lace_device *lace,
+				     struct netlink_ext_ack *extack)
+{
+	const struct lace_active *old = rtnl_dereference(lace->active);
+	struct lace_active *active;
+
+	active = lace_active_compile(lace, old->segment, old->other, extack);
+	if (!IS_ERR(active))
+		active->closed = old->closed;
+	return active;
+}
+
 /* Create or replace a node.  The active segment gets its new MAC addresses. If
  * this fails, nothing has changed and the node is still the caller's.
  */
 int lace_node_set(struct lace_device *lace, struct lace_node *node,
 		  struct netlink_ext_ack *extack)
 {
-	struct lace_segment *segment = lace_active_segment(lace);
 	struct lace_nodes *nodes = &lace->nodes;
 	struct lace_active *active = NULL;
 	struct lace_node *old;
@@ -276,8 +298,8 @@ int lace_node_set(struct lace_device *lace, struct lace_node *node,
 	old = xa_store(&nodes->by_id, node->id, node, GFP_KERNEL_ACCOUNT);
 	if (xa_is_err(old))
 		return xa_err(old);
-	if (segment && lace_segment_uses_node(segment, node->id)) {
-		active = lace_active_compile(lace, segment, extack);
+	if (is_in_use(lace, node->id)) {
+		active = recompile(lace, extack);
 		if (IS_ERR(active)) {
 			err = PTR_ERR(active);
 			goto err_compile;
@@ -303,7 +325,6 @@ err_compile:
 int lace_node_del(struct lace_device *lace, u16 id,
 		  struct netlink_ext_ack *extack)
 {
-	struct lace_segment *segment = lace_active_segment(lace);
 	struct lace_node *node = xa_load(&lace->nodes.by_id, id);
 
 	ASSERT_RTNL();
@@ -312,7 +333,7 @@ int lace_node_del(struct lace_device *lace, u16 id,
 		NL_SET_ERR_MSG(extack, "node ID: there is no such node");
 		return -ENOENT;
 	}
-	if (segment && lace_segment_uses_node(segment, id)) {
+	if (is_in_use(lace, id)) {
 		NL_SET_ERR_MSG(extack, "node ID: the active segment uses it");
 		return -EBUSY;
 	}

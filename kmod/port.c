@@ -129,6 +129,7 @@ static int attach(struct lace_port *port, struct netlink_ext_ack *extack)
 	update_rate(port);
 	rcu_assign_pointer(port->lace->ports[port->number], port);
 	lace_lanes_follow(port->lace);
+	lace_transition_port_came(port);
 	return 0;
 }
 
@@ -209,6 +210,7 @@ int lace_port_del(struct net_device *dev, struct net_device *port_dev)
 	number = port->number;
 	del(port);
 	lace_reorder_flush(lace);
+	lace_transition_port_gone(lace, number);
 	/* It may go at the same time as its port: a device without addresses
 	 * that is told of a new MTU gets some, and never ends.
 	 */
@@ -227,6 +229,12 @@ void lace_port_del_all(struct lace_device *lace)
 		del(port);
 }
 
+static u32 ports_of(const struct lace_segment *segment)
+{
+	return segment ? segment->ports[LACE_DIR_TX] |
+			 segment->ports[LACE_DIR_RX] : 0;
+}
+
 /* A number that the active segment uses means a fibre: it must not come to
  * mean another.
  */
@@ -234,8 +242,7 @@ int lace_port_set_number(struct lace_port *port, u8 number,
 			 struct netlink_ext_ack *extack)
 {
 	struct lace_device *lace = port->lace;
-	const struct lace_segment *segment = lace_active_segment(lace);
-	u32 in_use = 0;
+	u32 in_use;
 
 	ASSERT_RTNL();
 
@@ -245,12 +252,11 @@ int lace_port_set_number(struct lace_port *port, u8 number,
 		NL_SET_ERR_MSG(extack, "port NUMBER: another port has it");
 		return -EEXIST;
 	}
-	if (segment)
-		in_use = segment->ports[LACE_DIR_TX] |
-			 segment->ports[LACE_DIR_RX];
+	in_use = ports_of(lace_active_segment(lace)) |
+		 lace_transition_ports(lace);
 	if (in_use & (BIT(number) | BIT(port->number))) {
 		NL_SET_ERR_MSG(extack,
-			       "port NUMBER: the active segment uses the old or the new one");
+			       "port NUMBER: the active segment, or a transition, uses the old or the new one");
 		return -EBUSY;
 	}
 	RCU_INIT_POINTER(lace->ports[port->number], NULL);
@@ -282,6 +288,7 @@ static int netdev_event(struct notifier_block *block, unsigned long event,
 		update_rate(port);
 		if (!lace_port_is_live(port))
 			lace_lane_unplug(port);
+		lace_transition_kick(port->lace);
 		break;
 	case NETDEV_PRE_TYPE_CHANGE:
 		return NOTIFY_BAD;

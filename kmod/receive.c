@@ -17,7 +17,7 @@ struct arrival {
 	struct lace_port *port;
 	struct lace_device *lace;
 	const struct lace_active *active;
-	const struct lace_path *path;
+	struct lace_way way;
 	struct lace_packet packet;
 	u16 peer;		/* whose lane it came in on */
 };
@@ -47,10 +47,10 @@ static enum lace_attr_lanestat check_frame(struct arrival *arrival,
 
 	if (!arrival->active)
 		return LACE_A_LANESTAT_UNEXPECTED;
-	far = &arrival->active->far[LACE_DIR_RX]
-				   [READ_ONCE(arrival->port->number)];
-	if (far->node == LACE_NO_NODE ||
-	    !ether_addr_equal(eth->h_source, far->mac))
+	far = lace_active_sender(arrival->active,
+				 READ_ONCE(arrival->port->number),
+				 eth->h_source);
+	if (!far)
 		return LACE_A_LANESTAT_UNEXPECTED;
 	if (is_multicast_ether_addr(eth->h_dest))
 		return LACE_A_LANESTAT_MALFORMED;
@@ -85,11 +85,11 @@ static enum lace_attr_lanestat check_path(struct arrival *arrival,
 		return LACE_A_LANESTAT_MISADDRESSED;
 	if (from == LACE_NO_NODE || from == segment->self)
 		return LACE_A_LANESTAT_SPOOFED;
-	arrival->path = lace_segment_path(segment, from, to);
-	if (!arrival->path)
+	lace_active_find(arrival->active, from, to, &arrival->way);
+	if (!arrival->way.path)
 		return to == segment->self ? LACE_A_LANESTAT_SPOOFED :
 					     LACE_A_LANESTAT_MISADDRESSED;
-	if (arrival->path->prev != arrival->peer)
+	if (!lace_active_comes_from(arrival->active, from, to, arrival->peer))
 		return LACE_A_LANESTAT_SPOOFED;
 	return 0;
 }
@@ -151,8 +151,9 @@ static void refuse_spent(const struct arrival *arrival, struct sk_buff *skb)
 }
 
 /* Takes the packet over. */
-static void relay(const struct arrival *arrival, struct sk_buff *skb)
+static void relay(struct arrival *arrival, struct sk_buff *skb)
 {
+	const struct lace_path *path = arrival->way.path;
 	struct lace_device *lace = arrival->lace;
 
 	if (lace_packet_hop_spent(skb, &arrival->packet)) {
@@ -169,20 +170,19 @@ static void relay(const struct arrival *arrival, struct sk_buff *skb)
 		return;
 	}
 	count_accepted(arrival, skb, true);
-	trace_lace_relay(lace->dev, arrival->port->number, arrival->path->from,
-			 arrival->path->to, arrival->path->next, skb->len);
+	trace_lace_relay(lace->dev, arrival->port->number, path->from,
+			 path->to, path->next, skb->len);
 	lace_packet_hop(skb, &arrival->packet);
 	skb_scrub_packet(skb, false);
 	skb_forward_csum(skb);
 	skb_clear_tstamp(skb);
-	lace_transmit_relayed(lace, arrival->active, arrival->path, skb,
-			      &arrival->packet);
+	lace_transmit_relayed(lace, &arrival->way, skb, &arrival->packet);
 }
 
 static rx_handler_result_t deliver(const struct arrival *arrival,
 				   struct sk_buff *skb)
 {
-	const struct lace_path *path = arrival->path;
+	u16 peer = arrival->peer;
 	u8 lane = READ_ONCE(arrival->port->number);
 	u32 lanes = arrival->active->lanes[lane];
 
@@ -190,8 +190,8 @@ static rx_handler_result_t deliver(const struct arrival *arrival,
 	adopt(arrival->lace, skb);
 	dev_sw_netstats_rx_add(arrival->lace->dev, skb->len);
 	if (lanes & (lanes - 1) &&
-	    lace_reorder_receive(arrival->lace, skb, &arrival->packet, lane,
-				 lanes, path->from == path->prev))
+	    lace_reorder_receive(arrival->lace, skb, &arrival->packet, peer,
+				 lane, lanes, arrival->way.path->from == peer))
 		return RX_HANDLER_CONSUMED;
 	return RX_HANDLER_ANOTHER;
 }
@@ -228,7 +228,7 @@ rx_handler_result_t lace_receive(struct sk_buff **pskb)
 		count(&arrival, fault);
 		goto drop;
 	}
-	if (arrival.path->next == LACE_NO_NODE)
+	if (arrival.way.path->next == LACE_NO_NODE)
 		return deliver(&arrival, skb);
 	relay(&arrival, skb);
 	return RX_HANDLER_CONSUMED;

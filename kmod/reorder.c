@@ -50,6 +50,7 @@ struct flow {
 	unsigned int n_ready;
 	bool delivering;
 	bool forgotten;
+	u16 peer;		/* whose lanes it comes on */
 	struct tuple key;
 	struct lace_order_path path;
 	struct lace_order order;
@@ -435,8 +436,8 @@ static struct flow *get_flow(struct bucket *bucket, const struct view *view)
  * flow may come on.  True if it has been taken over.
  */
 bool lace_reorder_receive(struct lace_device *lace, struct sk_buff *skb,
-			  const struct lace_packet *packet, u8 lane, u32 lanes,
-			  bool direct)
+			  const struct lace_packet *packet, u16 peer, u8 lane,
+			  u32 lanes, bool direct)
 {
 	struct lace_reorder *reorder = lace->reorder;
 	struct lace_order_limits limits;
@@ -456,6 +457,7 @@ bool lace_reorder_receive(struct lace_device *lace, struct sk_buff *skb,
 		return false;
 	}
 	skb_orphan(skb);
+	flow->peer = peer;
 	flow->path = (struct lace_order_path){ .lanes = lanes, .fifo = direct };
 	make_piece(skb, &view, lane);
 	if (view.flush)
@@ -470,8 +472,38 @@ bool lace_reorder_receive(struct lace_device *lace, struct sk_buff *skb,
 	return true;
 }
 
-/* Deliver all that waits, and begin anew. */
-void lace_reorder_flush(struct lace_device *lace)
+/* Whether a node has several lanes to here: else its flows need no order. */
+static bool has_lanes(const struct lace_active *active, u16 node)
+{
+	const struct lace_circuit *circuits;
+	int i, n = 0;
+
+	if (!active)
+		return false;
+	circuits = active->segment->circuits[LACE_DIR_RX];
+	for (i = 0; i < LACE_MAX_PORTS; i++)
+		n += circuits[i].peer == node;
+	return n > 1;
+}
+
+/* A flow that will not be put in order any more, or NULL. */
+static struct flow *find_idle(struct bucket *bucket,
+			      const struct lace_active *active)
+{
+	struct flow *flow;
+
+	list_for_each_entry(flow, &bucket->flows, list) {
+		if (!has_lanes(active, flow->peer))
+			return flow;
+	}
+	return NULL;
+}
+
+/* Deliver what waits of flows whose senders have less than two lanes to here,
+ * and forget them.  The others go on.
+ */
+void lace_reorder_follow(struct lace_device *lace,
+			 const struct lace_active *active)
 {
 	struct bucket *bucket;
 	struct flow *flow;
@@ -480,15 +512,19 @@ void lace_reorder_flush(struct lace_device *lace)
 	for (i = 0; i < BUCKETS; i++) {
 		bucket = &lace->reorder->buckets[i];
 		spin_lock_bh(&bucket->lock);
-		while (!list_empty(&bucket->flows)) {
-			flow = list_first_entry(&bucket->flows, struct flow,
-						list);
+		while ((flow = find_idle(bucket, active))) {
 			forget(bucket, flow);
 			deliver(bucket, flow);
 			spin_lock(&bucket->lock);
 		}
 		spin_unlock_bh(&bucket->lock);
 	}
+}
+
+/* Deliver all that waits, and begin anew. */
+void lace_reorder_flush(struct lace_device *lace)
+{
+	lace_reorder_follow(lace, NULL);
 }
 
 /* Longest time in microseconds that a packet may wait; 0: none does. */

@@ -217,6 +217,23 @@ int lace_segment_add_route(struct lace_segment *segment,
 	return add_path(segment, &path);
 }
 
+/* TX lanes that lead to the same end in both. */
+u32 lace_segment_same(const struct lace_segment *a,
+		      const struct lace_segment *b)
+{
+	const struct lace_circuit *x = a->circuits[LACE_DIR_TX];
+	const struct lace_circuit *y = b->circuits[LACE_DIR_TX];
+	u32 same = 0;
+	int i;
+
+	for (i = 0; i < LACE_MAX_PORTS; i++) {
+		if (x[i].peer != LACE_NO_NODE && x[i].peer == y[i].peer &&
+		    x[i].peer_port == y[i].peer_port)
+			same |= BIT(i);
+	}
+	return same;
+}
+
 bool lace_segment_uses_node(const struct lace_segment *segment, u16 id)
 {
 	unsigned int i;
@@ -229,21 +246,41 @@ bool lace_segment_uses_node(const struct lace_segment *segment, u16 id)
 	return segment->self == id;
 }
 
+/* Whether a segment can go. */
+static int check_unused(struct lace_device *lace,
+			const struct lace_segment *segment,
+			struct netlink_ext_ack *extack)
+{
+	if (!segment)
+		return 0;
+	if (segment == lace_active_segment(lace)) {
+		NL_SET_ERR_MSG(extack, "segment ID: that segment is active");
+		return -EBUSY;
+	}
+	if (lace_transition_uses(lace, segment)) {
+		NL_SET_ERR_MSG(extack,
+			       "segment ID: a transition that runs uses that segment");
+		return -EBUSY;
+	}
+	lace_transition_let_go(lace, segment);
+	return 0;
+}
+
 /* Add the segment to those of the device, or replace one of the same number.
  * If this fails, nothing has changed and the segment is still the caller's.
  */
 int lace_segment_load(struct lace_device *lace, struct lace_segment *segment,
 		      struct netlink_ext_ack *extack)
 {
-	struct lace_segment *active = lace_active_segment(lace);
 	struct lace_segment *old;
+	int err;
 
 	ASSERT_RTNL();
 
-	if (active && active->id == segment->id) {
-		NL_SET_ERR_MSG(extack, "segment ID: that segment is active");
-		return -EBUSY;
-	}
+	err = check_unused(lace, xa_load(&lace->segments, segment->id),
+			   extack);
+	if (err)
+		return err;
 	old = xa_store(&lace->segments, segment->id, segment,
 		       GFP_KERNEL_ACCOUNT);
 	if (xa_is_err(old))
@@ -257,6 +294,7 @@ int lace_segment_del(struct lace_device *lace, u32 id,
 		     struct netlink_ext_ack *extack)
 {
 	struct lace_segment *segment = xa_load(&lace->segments, id);
+	int err;
 
 	ASSERT_RTNL();
 
@@ -264,10 +302,9 @@ int lace_segment_del(struct lace_device *lace, u32 id,
 		NL_SET_ERR_MSG(extack, "segment ID: there is no such segment");
 		return -ENOENT;
 	}
-	if (segment == lace_active_segment(lace)) {
-		NL_SET_ERR_MSG(extack, "segment ID: that segment is active");
-		return -EBUSY;
-	}
+	err = check_unused(lace, segment, extack);
+	if (err)
+		return err;
 	xa_erase(&lace->segments, id);
 	kvfree_rcu(segment, rcu);
 	return 0;

@@ -256,19 +256,20 @@ static void debit(const struct offer *offer, unsigned int lane,
 /* Number of the port on whose TX lane the packet is to leave, or LACE_NO_LANE if
  * none of the path is alive.  Needs the RCU read lock.
  */
-int lace_steer(struct lace_device *lace, const struct lace_active *active,
-	       const struct lace_path *path, struct sk_buff *skb,
-	       const struct lace_packet *packet, bool relay)
+int lace_steer(struct lace_device *lace, const struct lace_way *way,
+	       struct sk_buff *skb, const struct lace_packet *packet,
+	       bool relay)
 {
+	u32 ports = way->path->ports & ~way->closed;
 	const struct bpf_prog *prog;
 	struct bpf_map *map;
 	struct offer offer;
 	unsigned int lane;
 	u32 answer;
 
-	make_offer(lace, path->ports, false, &offer);
+	make_offer(lace, ports, false, &offer);
 	if (!offer.n)
-		make_offer(lace, path->ports, true, &offer);
+		make_offer(lace, ports, true, &offer);
 	if (!offer.n)
 		return LACE_NO_LANE;
 	lane = builtin(&offer, skb, packet);
@@ -277,9 +278,9 @@ int lace_steer(struct lace_device *lace, const struct lace_active *active,
 		smp_rmb();	/* as steer_map is written before steer */
 		map = READ_ONCE(lace->steer_map);
 		if (map)
-			describe(map, active, path, &offer, lane, skb, packet,
-				 relay);
-		answer = run(prog, active, path, &offer, lane, skb);
+			describe(map, way->active, way->path, &offer, lane,
+				 skb, packet, relay);
+		answer = run(prog, way->active, way->path, &offer, lane, skb);
 		if (answer < offer.n)
 			lane = answer;
 		else

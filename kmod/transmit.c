@@ -83,33 +83,64 @@ static int send(struct lace_port *port, const struct lace_active *active,
 }
 
 /* Takes the packet over.  0, or as dev_queue_xmit() says why not. */
-static int transmit(struct lace_device *lace, const struct lace_active *active,
-		    const struct lace_path *path, struct sk_buff *skb,
-		    const struct lace_packet *packet, bool relay)
+static int send_on(struct lace_device *lace, const struct lace_way *way,
+		   struct sk_buff *skb, const struct lace_packet *packet,
+		   bool relay)
 {
 	struct lace_port *port = NULL;
 	int number;
 
-	number = lace_steer(lace, active, path, skb, packet, relay);
+	number = lace_steer(lace, way, skb, packet, relay);
 	if (number != LACE_NO_LANE)
 		port = rcu_dereference(lace->ports[number]);
 	if (!port) {
-		count_dead(lace, path);
+		count_dead(lace, way->path);
 		kfree_skb(skb);
 		return NET_XMIT_DROP;
 	}
-	return send(port, active, number, skb, packet, relay);
+	return send(port, way->active, number, skb, packet, relay);
+}
+
+/* Takes the packet over.  0 also if it waits. */
+static int transmit(struct lace_device *lace, struct lace_way *way,
+		    struct sk_buff *skb, const struct lace_packet *packet,
+		    bool relay)
+{
+	if (unlikely(way->closed || READ_ONCE(way->active->shut))) {
+		if (lace_gate_hold(lace, way, skb, relay))
+			return 0;
+		if (!way->path) {
+			lace_dev_count(lace, LACE_A_DEVSTAT_TX_NO_LANE);
+			kfree_skb(skb);
+			return NET_XMIT_DROP;
+		}
+	}
+	return send_on(lace, way, skb, packet, relay);
 }
 
 /* A packet for another node that came in on a lane.  Takes it over; its IP
  * header is the start of its data.
  */
-void lace_transmit_relayed(struct lace_device *lace,
-			   const struct lace_active *active,
-			   const struct lace_path *path, struct sk_buff *skb,
+void lace_transmit_relayed(struct lace_device *lace, struct lace_way *way,
+			   struct sk_buff *skb,
 			   const struct lace_packet *packet)
 {
-	transmit(lace, active, path, skb, packet, true);
+	transmit(lace, way, skb, packet, true);
+}
+
+/* A packet that has waited.  Takes it over. */
+void lace_transmit_gated(struct lace_device *lace, const struct lace_way *way,
+			 struct sk_buff *skb, bool relay)
+{
+	struct lace_packet packet;
+
+	/* It was read before, and its header pulled. */
+	if (WARN_ON_ONCE(!lace_packet_read(skb, &packet))) {
+		kfree_skb(skb);
+		return;
+	}
+	if (send_on(lace, way, skb, &packet, relay) && !relay)
+		DEV_STATS_INC(lace->dev, tx_dropped);
 }
 
 static void refuse(struct sk_buff *skb)
@@ -121,34 +152,29 @@ static void refuse(struct sk_buff *skb)
 				0);
 }
 
-/* The path of a packet of this host, or NULL and counted. */
-static const struct lace_path *own_path(struct lace_device *lace,
-					const struct lace_active *active,
-					struct sk_buff *skb,
-					const struct lace_packet *packet)
+/* The way of a packet of this host.  False if there is none, and counted. */
+static bool own_way(struct lace_device *lace, struct sk_buff *skb,
+		    const struct lace_packet *packet, struct lace_way *way)
 {
 	u16 to = lace_packet_to(&lace->nodes, skb, packet);
-	const struct lace_path *path = NULL;
 
 	if (to == LACE_NO_NODE) {
 		lace_dev_count(lace, LACE_A_DEVSTAT_TX_NO_NODE);
 		refuse(skb);
-		return NULL;
+		return false;
 	}
-	if (active)
-		path = lace_segment_path(active->segment,
-					 active->segment->self, to);
-	if (!path)
+	lace_active_find(rcu_dereference(lace->active), READ_ONCE(lace->self),
+			 to, way);
+	if (!way->path)
 		lace_dev_count(lace, LACE_A_DEVSTAT_TX_NO_LANE);
-	return path;
+	return way->path;
 }
 
 netdev_tx_t lace_transmit_own(struct sk_buff *skb, struct net_device *dev)
 {
 	struct lace_device *lace = netdev_priv(dev);
-	const struct lace_active *active;
-	const struct lace_path *path;
 	struct lace_packet packet;
+	struct lace_way way;
 	unsigned int length = skb->len;
 	int err = NET_XMIT_DROP;
 
@@ -159,13 +185,11 @@ netdev_tx_t lace_transmit_own(struct sk_buff *skb, struct net_device *dev)
 				LACE_DROP_NOT_IP, 1);
 		goto drop;
 	}
-	active = rcu_dereference(lace->active);
-	path = own_path(lace, active, skb, &packet);
-	if (!path) {
+	if (!own_way(lace, skb, &packet, &way)) {
 		DEV_STATS_INC(dev, tx_dropped);
 		goto drop;
 	}
-	err = transmit(lace, active, path, skb, &packet, false);
+	err = transmit(lace, &way, skb, &packet, false);
 	if (err)
 		DEV_STATS_INC(dev, tx_dropped);
 	else

@@ -1,0 +1,536 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Transitions between two segments, under traffic.
+
+    ports 0	k0 ----> k1 ----> k2 ----> k0	in both segments
+    ports 1	k0 ----> k2 ----> k1 ----> k0	segment 0: each pair has a lane
+	k0 ----> k1 ----> k2 ----> k0	segment 1: the way back is relayed
+
+The test is the hook that moves the switch: of all nodes, once all have drained.
+
+timeout: 900
+"""
+
+import hashlib
+import os
+import socket
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.dont_write_bytecode = True
+from lib_kmod import (ABORTED, DARK, DEGRADED, DEV_GET, DEV_SET, DONE,  # noqa: E402
+                      HOOK_CALL_NTF, HOOK_DONE, HOOK_FAULT, HOOK_SET, IDLE,
+                      PORT_GONE, ROLLED_BACK, SEGMENT_ACTIVATE, SEGMENT_DEL,
+                      SEGMENT_GET, SILENT, SWITCH, TRANSITION_ABORT, TRANSITION_GET,
+                      TRANSITION_START, TX, UNDRAINED, UP, WRONG_END, Lab,
+                      Netlink, Refused, attr, dev, expect, inside, main, nest,
+                      poll, run, succeeds, text, u8, u32, unload_module)
+
+RING = [[0, 0, 1, 0], [1, 0, 2, 0], [2, 0, 0, 0]]
+SPECIAL = ([[0, 1, 2, 1], [2, 1, 1, 1], [1, 1, 0, 1]],
+           [[0, 1, 1, 1], [1, 1, 2, 1], [2, 1, 0, 1]])
+ROUTES = ([], [[1, 0, [2]], [2, 1, [0]], [0, 2, [1]]])
+DEGRADE = 1
+LAB = Lab(3, 2)
+
+
+def u64(kind, value):
+    return attr(kind, value.to_bytes(8, sys.byteorder))
+
+
+def start(node, segment, degrade=False, retries=0, **deadlines):
+    """Begin a transition; its number."""
+    phases = ("quiesce", "drain", "switch", "settle", "verify", "resume")
+    attrs = u32(6, segment) + u8(7, DEGRADE if degrade else 0) + \
+        u8(8, retries)
+    deadlines.setdefault("switch", 30000)	# machines may be slow
+    attrs += nest(10, *(u32(phases.index(name) + 1, value)
+                        for name, value in sorted(deadlines.items())))
+    return node.netlink.get(TRANSITION_START, dev(), attrs)["id"]
+
+
+def transition(node):
+    return node.netlink.get(TRANSITION_GET, dev())
+
+
+def ended(node, seconds=20):
+    """The last transition of a node, when it is over."""
+    poll(lambda: transition(node)["phase"] == IDLE, "the end", seconds)
+    return transition(node)
+
+
+class Socket(Netlink):
+    """Keeps calls that come in between an answer and its acknowledgment."""
+
+    def __init__(self, netns):
+        self.calls = []
+        super().__init__(netns)
+
+    def receive(self):
+        messages = super().receive()
+        self.calls += [m for m in messages
+                       if m.kind == self.family and m.cmd == HOOK_CALL_NTF]
+        return messages
+
+
+class Hook:
+    """Moves the switch for a node, when it is told to."""
+
+    def __init__(self, node):
+        self.netlink = Socket(node.netns)
+        self.netlink.set(HOOK_SET, dev(), text(3, "test"),
+                         u32(4, 1 << SWITCH))
+
+    def called(self):
+        """Wait for a call."""
+        while not self.netlink.calls:
+            self.netlink.receive()
+        return self.netlink.calls.pop(0).decoded()
+
+    def done(self, call, error=0, reason=""):
+        attrs = [dev(), u32(9, call["call"]), u32(13, error)]
+        if reason:
+            attrs.append(text(14, reason))
+        self.netlink.set(HOOK_DONE, *attrs)
+
+    def close(self):
+        self.netlink.close()
+
+
+class Hooks:
+    """Those of all nodes."""
+
+    def __enter__(self):
+        self.hooks = [Hook(node) for node in LAB.nodes]
+        return self
+
+    def __exit__(self, *_):
+        for hook in self.hooks:
+            hook.close()
+
+    def called(self):
+        return [hook.called() for hook in self.hooks]
+
+    def done(self, calls):
+        for hook, call in zip(self.hooks, calls):
+            hook.done(call)
+
+    def move(self, segment, wiring=None, **options):
+        """All nodes to a segment, with the switch as it should be or as said."""
+        for node in LAB.nodes:
+            start(node, segment, **options)
+        calls = self.called()
+        wire(SPECIAL[segment] if wiring is None else wiring)
+        self.done(calls)
+
+
+def wire(circuits):
+    """The circuits of ports 1."""
+    run("tc", "-n", LAB.SWITCH, "-force", "-batch", "-", check=False,
+        commands="\n".join(
+            ["filter del dev s%dp1 ingress" % node for node in range(3)] +
+            [" ".join(LAB.filter(*one)) for one in circuits]))
+
+
+def set_up(segment=0):
+    """All nodes follow a segment, and the switch too."""
+    for node in LAB.nodes:
+        if not node.netlink.dump(SEGMENT_GET):
+            for number in (0, 1):
+                LAB.load(node, number, RING + SPECIAL[number], ROUTES[number])
+    wire(SPECIAL[segment])
+    for node in LAB.nodes:
+        node.netlink.set(SEGMENT_ACTIVATE, dev(), u32(3, segment))
+    all_up()
+
+
+def all_up():
+    for node in LAB.nodes:
+        for port in (0, 1):
+            poll(lambda: node.lane(port, TX)["state"] == UP,
+                 "%s port %d is up" % (node.netns, port), 20)
+
+
+def reaches(source, target):
+    address = LAB.nodes[target].v4
+    return " 0% packet loss" in LAB.nodes[source].run(
+        "ping", "-c", "1", "-W", "2", address, check=False)
+
+
+def all_reach():
+    for source in range(3):
+        for target in range(3):
+            if source != target:
+                poll(lambda: reaches(source, target),
+                     "%d reaches %d" % (source, target))
+
+
+def segment_of(node):
+    return node.netlink.get(DEV_GET, dev())["segment"]
+
+
+def closed(node):
+    return node.netlink.get(DEV_GET, dev()).get("closed", 0)
+
+
+def goes():
+    """There and back: new lanes only are proved, and all nodes are reached."""
+    set_up()
+    with Hooks() as hooks:
+        for segment in (1, 0):
+            before = [node.lane(0, TX)["epoch"] for node in LAB.nodes]
+            old = [node.lane(1, TX)["epoch"] for node in LAB.nodes]
+            hooks.move(segment)
+            for index, node in enumerate(LAB.nodes):
+                got = ended(node)
+                expect(got["result"] == DONE, got)
+                expect(got["ports"] == 2 and got["attempt"] == 1, got)
+                expect("faults" not in got and not got.get("reason"), got)
+                expect(sum(got["times"].values()) == got["total_ns"], got)
+                expect(segment_of(node) == segment, got)
+                expect(node.lane(0, TX)["epoch"] == before[index], "kept")
+                expect(node.lane(1, TX)["epoch"] > old[index], "changed")
+                expect(not closed(node), "closed")
+            all_reach()
+
+
+class Stream:
+    """Bytes from one node to another over TCP, without end."""
+
+    def __init__(self, source, target, port):
+        with inside(LAB.nodes[target].netns):
+            listener = socket.create_server(("0.0.0.0", port))
+        with inside(LAB.nodes[source].netns):
+            self.out = socket.create_connection((LAB.nodes[target].v4, port),
+                                                20)
+        self.into = listener.accept()[0]
+        listener.close()
+        self.into.settimeout(60)
+        self.ended = False
+        self.failed = None
+        self.sent = self.received = 0
+        self.digests = [hashlib.sha256(), hashlib.sha256()]
+        self.threads = [threading.Thread(target=self.guard, args=(what,))
+                        for what in (self.send, self.receive)]
+
+    def guard(self, what):
+        try:
+            what()
+        except OSError as error:
+            self.failed = error
+
+    def send(self):
+        count = 0
+        while not self.ended:
+            block = hashlib.sha256(b"%d" % count).digest() * 256
+            self.out.sendall(block)
+            self.digests[0].update(block)
+            self.sent += len(block)
+            count += 1
+            time.sleep(0.005)
+        self.out.shutdown(socket.SHUT_WR)
+
+    def receive(self):
+        while True:
+            data = self.into.recv(1 << 16)
+            if not data:
+                break
+            self.digests[1].update(data)
+            self.received += len(data)
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended = True
+        for thread in self.threads:
+            thread.join()
+        self.out.close()
+        self.into.close()
+
+    def flows(self):
+        before = self.received
+        poll(lambda: self.received > before + 50000, "the stream flows", 30)
+
+    def check(self):
+        expect(not self.failed, self.failed)
+        expect(self.sent == self.received > 0, (self.sent, self.received))
+        expect(self.digests[0].digest() == self.digests[1].digest(),
+               "other bytes than were sent")
+
+
+class Datagrams:
+    """Numbered datagrams over a kept lane, which needs no way back."""
+
+    def __init__(self, source, target, port):
+        with inside(LAB.nodes[source].netns):
+            self.out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with inside(LAB.nodes[target].netns):
+            self.into = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.into.bind(("0.0.0.0", port))
+        self.into.settimeout(20)
+        self.address = (LAB.nodes[target].v4, port)
+        self.next = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.out.close()
+        self.into.close()
+
+    def flows(self):
+        """A hundred arrive at once, in order."""
+        for _ in range(100):
+            self.out.sendto(b"%d" % self.next, self.address)
+            got = self.into.recv(99)
+            expect(got == b"%d" % self.next, (got, self.next))
+            self.next += 1
+
+
+def streams():
+    """TCP streams survive transitions, byte for byte, and kept lanes go on."""
+    set_up()
+    with Hooks() as hooks, Datagrams(0, 1, 7001) as kept, \
+         Stream(0, 1, 7001) as shared, Stream(0, 2, 7002) as moved, \
+         Stream(1, 0, 7003) as back:
+        for turn in range(8):
+            segment = 1 - turn % 2
+            shared.flows()
+            for node in LAB.nodes:
+                start(node, segment)
+            calls = hooks.called()
+            # The switch moves: who has only lanes that change waits.
+            kept.flows()
+            if segment:
+                got = LAB.nodes[0].dev_stats()
+                expect(got["gate_held"], got)
+            for node in LAB.nodes:
+                expect(transition(node)["phase"] == SWITCH, "not in SWITCH")
+                expect("drained" in node.lane(1, TX), "not drained")
+            wire(SPECIAL[segment])
+            hooks.done(calls)
+            for node in LAB.nodes:
+                got = ended(node)
+                expect(got["result"] == DONE, got)
+            moved.flows()
+            back.flows()
+    for stream in (shared, moved, back):
+        stream.check()
+    for node in LAB.nodes:
+        got = node.dev_stats()
+        expect(got["gate_held"] == got["gate_passed"] and
+               not got["gate_dropped"], got)
+
+
+def wrong_wiring():
+    """A lane that ends elsewhere is named, stays closed, and heals."""
+    set_up()
+    k0 = LAB.nodes[0]
+    with Hooks() as hooks:
+        # The circuit of 0/1 is left in place.
+        hooks.move(1, [SPECIAL[0][0]] + SPECIAL[1][1:], degrade=True,
+                   verify=1500)
+        got = ended(k0)
+        expect(got["result"] == DEGRADED, got)
+        expect(got["faults"] == [{"kind": WRONG_END, "phase": 5, "port": 1,
+                                  "peer": 1, "peer_port": 1, "found": 2,
+                                  "found_port": 1}], got)
+        expect(got["reason"] == "lane 0/1 reaches 2/1, plan says 1/1", got)
+        expect(closed(k0) == 2 and "closed" in k0.lane(1, TX), "not closed")
+        expect(LAB.nodes[2].acks(1, 1)["refused"], "not counted")
+        for node in LAB.nodes[1:]:
+            expect(ended(node)["result"] == DONE, transition(node))
+        before = k0.stats(1, TX)["packets"]
+        all_reach()
+        expect(k0.stats(1, TX)["packets"] == before, "it is used")
+        LAB.join(*SPECIAL[1][0])
+        poll(lambda: not closed(k0), "the lane is opened")
+    all_up()
+
+
+def silent():
+    """A lane that nobody hears gates its peer until it is mended."""
+    set_up(1)
+    k0, k2 = LAB.nodes[0], LAB.nodes[2]
+    with Hooks() as hooks:
+        hooks.move(0, SPECIAL[0][1:], degrade=True)
+        got = ended(k0)
+        expect(got["result"] == DEGRADED and
+               got["faults"][0]["kind"] == SILENT, got)
+        expect(got["reason"] == "lane 0/1 to 2/1 answers no probe", got)
+        # The plan has no other way to k2.
+        before = k0.dev_stats()
+        with inside(k0.netns):
+            sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with inside(k2.netns):
+            taker = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        taker.bind(("0.0.0.0", 7004))
+        taker.settimeout(20)
+        for count in range(20):
+            sender.sendto(b"%d" % count, (k2.v4, 7004))
+        got = k0.dev_stats()
+        expect(got["gate_held"] == before["gate_held"] + 20, got)
+        expect(got["gate_passed"] == before["gate_passed"], got)
+        LAB.join(*SPECIAL[0][0])
+        expect([taker.recv(99) for _ in range(20)] ==
+               [b"%d" % count for count in range(20)], "in order")
+        expect(not closed(k0), "closed")
+        sender.close()
+        taker.close()
+
+
+def fails():
+    """A hook that fails is tried again, then all goes back, and is reported."""
+    set_up()
+    k0 = LAB.nodes[0]
+    hook = Hook(k0)
+    start(k0, 1, retries=1)
+    for _ in range(2):
+        call = hook.called()
+        expect(call["to"] == 1 and call["from"] == 0, call)
+        hook.done(call, 5, "stuck")
+    call = hook.called()
+    expect(call["to"] == 0, call)
+    got = transition(k0)
+    expect("back" in got and got["phase"] == SWITCH, got)
+    hook.done(call)
+    got = ended(k0)
+    expect(got["result"] == ROLLED_BACK and got["reason"] ==
+           "hook test: stuck", got)
+    expect([f["kind"] for f in got["faults"]] == [HOOK_FAULT] * 2, got)
+    expect(segment_of(k0) == 0 and not closed(k0), got)
+    all_reach()
+    # Late, and dead.
+    began = time.monotonic()
+    start(k0, 1, switch=300)
+    call = hook.called()
+    call = hook.called()
+    took = time.monotonic() - began
+    expect(call["to"] == 0 and took >= 0.3, took)
+    hook.close()
+    got = ended(k0)
+    # The lanes have not moved, so they are proved where they were.
+    expect(segment_of(k0) == 0 and not closed(k0), got)
+    expect({f["kind"] for f in got["faults"]} == {HOOK_FAULT}, got)
+    all_reach()
+
+
+def undrained():
+    """A lane that is not proved empty in time is not switched."""
+    set_up()
+    k0 = LAB.nodes[0]
+    for node in LAB.nodes:
+        node.netlink.set(DEV_SET, dev(), u32(11, 2000))
+    try:
+        poll(lambda: "drained" in k0.lane(1, TX), "drained")
+        LAB.cut(0, 1)
+        k0.run("ping", "-c", "1", "-W", "1", LAB.nodes[2].v4, check=False)
+        began = time.monotonic()
+        start(k0, 1, drain=400)
+        got = ended(k0)
+        took = time.monotonic() - began
+        expect(got["result"] == ROLLED_BACK, got)
+        expect([f["kind"] for f in got["faults"]] == [UNDRAINED], got)
+        expect(0.4 <= took < 3 and segment_of(k0) == 0, took)
+        expect(400000000 <= got["times"]["drain"] < 2000000000, got)
+        LAB.join(*SPECIAL[0][0])
+    finally:
+        for node in LAB.nodes:
+            node.netlink.set(DEV_SET, dev(), u32(11, 100))
+    all_up()
+
+
+def refusals():
+    """What cannot be asked for, and what a transition that runs forbids."""
+    set_up()
+    k0 = LAB.nodes[0]
+
+    def refused(words, act, *args, **more):
+        try:
+            act(*args, **more)
+        except Refused as error:
+            expect(words in error.message, error)
+            return
+        raise AssertionError("accepted: not %s" % words)
+    refused("active already", start, k0, 0)
+    refused("no such segment", start, k0, 7)
+    refused("no transition runs", k0.netlink.set, TRANSITION_ABORT, dev())
+    hook = Hook(k0)
+    start(k0, 1)
+    call = hook.called()
+    refused("a transition runs", start, k0, 1)
+    refused("transition", k0.netlink.set, SEGMENT_DEL, dev(), u32(3, 1))
+    refused("transition", k0.netlink.set, SEGMENT_ACTIVATE, dev(), u32(3, 1))
+    k0.netlink.set(TRANSITION_ABORT, dev())
+    call = hook.called()
+    expect(call["to"] == 0, call)
+    refused("on its way back", k0.netlink.set, TRANSITION_ABORT, dev())
+    hook.done(call)
+    got = ended(k0)
+    expect(got["result"] == ROLLED_BACK and got["reason"] == "aborted" and
+           got["faults"][0]["kind"] == ABORTED, got)
+    hook.close()
+    all_reach()
+
+
+def port_goes():
+    """A port that is taken away in a transition fails its lane only."""
+    set_up()
+    k0 = LAB.nodes[0]
+    hook = Hook(k0)
+    start(k0, 1, degrade=True)
+    call = hook.called()
+    k0.ip("link", "set", "p1", "nomaster")
+    hook.done(call)
+    got = ended(k0)
+    expect(got["result"] == DEGRADED and
+           got["faults"][0]["kind"] == PORT_GONE, got)
+    expect(closed(k0) == 2, got)
+    k0.ip("link", "set", "p1", "master", "lace0")
+    hook.close()
+    for node in LAB.nodes[1:]:
+        node.netlink.set(SEGMENT_ACTIVATE, dev(), u32(3, 1))
+    wire(SPECIAL[1])
+    poll(lambda: not closed(k0), "the lane is opened")
+    all_up()
+    all_reach()
+
+
+def ends():
+    """Devices, namespaces and the module go in the middle of transitions."""
+    set_up()
+    hooks = [Hook(node) for node in LAB.nodes]
+    for node, hook in zip(LAB.nodes, hooks):
+        start(node, 1)
+        hook.called()
+    LAB.nodes[0].ip("link", "del", "lace0")
+    LAB.nodes[1].netlink.close()
+    LAB.nodes[1].netlink = None
+    hooks[1].close()
+    run("ip", "netns", "del", LAB.nodes[1].netns)
+    poll(lambda: not succeeds("ip", "-n", LAB.SWITCH, "link", "show", "s1p0"),
+         "the namespace is gone", 20)
+    unload_module("lace")
+    expect(not os.path.exists("/sys/module/lace"), "still there")
+    for hook in hooks:
+        hook.close()
+
+
+TESTS = (goes, streams, wrong_wiring, silent, fails, undrained, refusals,
+         port_goes, ends)
+
+
+def main_inside():
+    with LAB:
+        for one in RING:
+            LAB.join(*one)
+        main(*(t for t in TESTS
+               if len(sys.argv) < 2 or t.__name__ in sys.argv[1:]))
+
+
+main_inside()
