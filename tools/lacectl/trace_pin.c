@@ -24,6 +24,7 @@
 
 #define FOLDER_NEW TRACE_FOLDER "_new"
 #define ITERATOR "lanes"
+#define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
 
 /* Sizes, by which a map of another layout is told. */
 static const struct map_kind {
@@ -362,6 +363,10 @@ int trace_start(uint32_t events, struct trace_pins *pins,
 	int ret;
 
 	forget(pins);
+	if (access(KERNEL_TYPES, F_OK))
+		return lace_fail(err, LACE_ERR_ANSWER,
+				 "this kernel does not tell its types ("
+				 KERNEL_TYPES "): trace needs them");
 	lace_pin_capture();
 	skel = trace_bpf__open();
 	if (!skel)
