@@ -21,6 +21,15 @@
 #define lace_compat_range	struct netlink_range_validation
 #endif
 
+/* What is large, on the fast path, and written before it is read: kernels that
+ * clear every variable would take longer over it than over the packet.
+ */
+#if __has_attribute(__uninitialized__)
+#define lace_compat_uninitialized	__attribute__((__uninitialized__))
+#else
+#define lace_compat_uninitialized
+#endif
+
 /* Of CLOCK_MONOTONIC, with absolute times, in softirq context. */
 static inline void
 lace_compat_hrtimer(struct hrtimer *timer,

@@ -28,7 +28,41 @@ struct entry {
 	u16 node;
 };
 
+static u32 hash_prefix(const void *data, u32 length, u32 seed)
+{
+	const struct lace_prefix *prefix = data;
+
+	if (prefix->family == AF_INET)
+		return jhash_2words((__force u32)prefix->address[0],
+				    prefix->length, seed);
+	return jhash2(data, sizeof(*prefix) / sizeof(u32), seed);
+}
+
+static u32 hash_entry(const void *data, u32 length, u32 seed)
+{
+	const struct entry *entry = data;
+
+	return hash_prefix(&entry->prefix, length, seed);
+}
+
+/* The words of an IPv4 prefix that differ are the first and the last. */
+static int differs(struct rhashtable_compare_arg *arg, const void *object)
+{
+	const struct lace_prefix *a = arg->key;
+	const struct lace_prefix *b = &((const struct entry *)object)->prefix;
+
+	if (a->address[0] != b->address[0] || a->length != b->length ||
+	    a->family != b->family)
+		return 1;
+	return a->family != AF_INET &&
+	       memcmp(a->address, b->address, sizeof(a->address));
+}
+
+/* Functions, because those that are the default know no lengths and call. */
 static const struct rhashtable_params table_params = {
+	.hashfn = hash_prefix,
+	.obj_hashfn = hash_entry,
+	.obj_cmpfn = differs,
 	.key_len = sizeof(struct lace_prefix),
 	.key_offset = offsetof(struct entry, prefix),
 	.head_offset = offsetof(struct entry, hash),

@@ -17,6 +17,7 @@
 #include <linux/tcp.h>
 #include <net/sch_generic.h>
 
+#include "compat.h"
 #include "lace.h"
 
 /* The lanes to choose from, in ascending order of port number. */
@@ -262,8 +263,8 @@ int lace_steer(struct lace_device *lace, const struct lace_way *way,
 {
 	u32 ports = way->path->ports & ~way->closed;
 	const struct bpf_prog *prog;
+	struct offer offer lace_compat_uninitialized;
 	struct bpf_map *map;
-	struct offer offer;
 	unsigned int lane;
 	u32 answer;
 

@@ -133,6 +133,8 @@ class Pair:
         for netns in NETNS:
             netlink = Netlink(netns, "team")
             self.netlinks.append(netlink)
+            # What nobody listens to is an error.
+            netlink.join("change_event")
             link = json.loads(run("ip", "-n", netns, "-j", "link", "show",
                                   "team0"))[0]
             netlink.set(1, u32(1, link["ifindex"]), nest(2, nest(
