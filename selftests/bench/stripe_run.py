@@ -445,7 +445,7 @@ def main():
     else:
         names = ("scenario", "connections", "way", "mbps", "ratio",
                  "retransmits", "out_of_order", "cpu_ns_per_byte")
-        print_rows(("lanes", "connections", "way", "Mb/s", "ratio",
+        print_rows(("scenario", "connections", "way", "Mb/s", "ratio",
                     "sent again", "out of order", "CPU ns/byte"),
                    [[r[n] for n in names] for r in results])
         print_rows(("what", "measured", "asked", "holds"), verdicts)
