@@ -92,10 +92,13 @@ void lace_nodes_destroy(struct lace_nodes *nodes)
 }
 
 /* The longest length in use that is at most most; negative if none is. */
-static int longest(const unsigned long *lengths, int most)
+static __always_inline int longest(const unsigned long *lengths, int most)
 {
-	unsigned long length = find_last_bit(lengths, most + 1);
+	unsigned long length;
 
+	if (most < BITS_PER_LONG)
+		return fls_long(*lengths & GENMASK(most, 0)) - 1;
+	length = find_last_bit(lengths, most + 1);
 	return length <= most ? (int)length : -1;
 }
 
