@@ -63,7 +63,7 @@ def main():
     os.environ.update(
         LACE_LAB="c", LACE_CLUSTER=lab.folder.name + "/cluster.json",
         OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    run("mpicc", "-O2", TOP + "/selftests/bench/collectives.c", "-o", program)
+    run("mpicc", "-O2", TOP + "/selftests/net/mpi/collectives.c", "-o", program)
     lab.up("switch-time", "0")
     found = {}
     try:
