@@ -10,11 +10,19 @@ import time
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 LOGS = "build/check"
-KERNELS = ("6.1", "6.12")
+KERNELS = ("6.1", "6.12", "debug")
+# What a test in a virtual machine runs on unless it says otherwise. A test on
+# the host says so only if it cannot do without the debug kernel.
+DEFAULT_KERNELS = ("6.12",)
+# By how much a kernel is slower than others; times that tests allow for what
+# the kernel does are multiplied by it (LACE_SLOW in the machine).
+SLOW = {"debug": 5}
 
 # Folders of selftests whose tests run on the host, and in virtual machines.
 HOST = ("lint", "setup", "vm", "demo", "bench")
 GUEST = ("net", "ebpf")
+# Groups whose tests may run beside others.
+TOGETHER = ("lib", "lib-san", "tools", "tools-san", "fuzz")
 DEFAULT_SECONDS = 240
 FUZZ_SECONDS = 10
 # Random instances of a test, where sanitizers make each ten times slower.
@@ -29,7 +37,9 @@ class Program:
         self.name = name
         self.command = command
         self.build = build
-        self.seconds = declared_seconds(source or command[0])
+        head = read_head(source or command[0])
+        self.seconds = declared_seconds(head)
+        self.kernels = declared_kernels(head, source or command[0])
 
     @property
     def title(self):
@@ -39,15 +49,31 @@ class Program:
         return "%s/%s.%s" % (LOGS, self.title, suffix)
 
 
-def declared_seconds(path):
-    """A test that needs longer says so: a line with `timeout: SECONDS'."""
+def read_head(path):
+    """The part of a source that may hold declarations."""
     try:
         with open(os.path.join(TOP, path), encoding="utf-8") as file:
-            head = file.read(4000)
+            return file.read(4000)
     except (FileNotFoundError, UnicodeDecodeError):
-        return DEFAULT_SECONDS
+        return ""
+
+
+def declared_seconds(head):
+    """A test that needs longer says so: a line with `timeout: SECONDS'."""
     match = re.search(r"^\W*timeout: (\d+)\W*$", head, re.M)
     return int(match.group(1)) if match else DEFAULT_SECONDS
+
+
+def declared_kernels(head, path):
+    """What a test runs on, if it says so: a line with `kernels: NAME...'."""
+    match = re.search(r"^\W*kernels: ([\w. ]+?)\W*$", head, re.M)
+    if not match:
+        return DEFAULT_KERNELS
+    names = match.group(1).split()
+    for name in names:
+        if name not in KERNELS:
+            raise ValueError("%s: there is no kernel %s" % (path, name))
+    return names
 
 
 def files(folder, accept):
@@ -91,9 +117,13 @@ def host_programs():
 
 
 def guest_programs(kernel):
-    return [Program("%s-%s" % (folder, kernel), name,
-                    ["selftests/%s/%s" % (folder, name)])
-            for folder in GUEST for name in scripts(folder, "")]
+    found = [Program("%s-%s" % (folder, kernel), name,
+                     ["selftests/%s/%s" % (folder, name)])
+             for folder in GUEST for name in scripts(folder, "")]
+    found = [p for p in found if kernel in p.kernels]
+    for program in found:
+        program.seconds *= SLOW.get(kernel, 1)
+    return found
 
 
 def signal_group(process, number):

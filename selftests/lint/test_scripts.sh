@@ -17,7 +17,7 @@ scripts() {
 shell() {
 	local file status=0
 	for file in $(scripts '^#!/bin/sh') selftests/ktap.sh \
-		selftests/lib/lacec.sh; do
+		selftests/lib/lacec.sh selftests/setup/lib.sh; do
 		dash -n "$file" || status=1
 	done
 	for file in $(scripts '^#!(/usr)?/bin/(env )?bash'); do

@@ -19,7 +19,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
 from lib_kmod import (DARK, DEV_GET, DEV_SET, LANE_GET, LANE_NTF, RX,  # noqa: E402
-                      SEGMENT_ACTIVATE, TX, UNVERIFIED, UP, Lab, Netlink,
+                      SEGMENT_ACTIVATE, SLOW, TX, UNVERIFIED, UP, Lab, Netlink,
                       Refused, attr, background, dev, expect, inside, iperf,
                       mac_bytes, main, poll, run, u32)
 
@@ -231,7 +231,7 @@ def goes_on(node, address, port):
 
 def events(netlink, port, wanted, seconds=10):
     """Wait for word that a TX lane has a state."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds * SLOW
     while time.monotonic() < deadline:
         for one in netlink.receive():
             if one.cmd != LANE_NTF:

@@ -2,11 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0
 """Life and end of devices, ports, namespaces and the module, under traffic.
 
+usage: kmod_life.py [--count N]
+
     k0 <====> k1	two ports each, both ways
 
+--count says how often the module is unloaded, a namespace deleted and a device
+removed; by default 100 times, 3 times and 5 times (the first a tenth of it on a
+slow kernel).
+
+kernels: 6.1 6.12
 timeout: 400
 """
 
+import argparse
 import os
 import socket
 import sys
@@ -15,12 +23,12 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
-from lib_kmod import (DEV_GET, LANE_GET, RX, Lab, Netlink, dev, expect,  # noqa: E402
-                      inside, load_module, main, poll, run, succeeds,
+from lib_kmod import (DEV_GET, LANE_GET, RX, SLOW, Lab, Netlink, dev,  # noqa: E402
+                      expect, inside, load_module, main, poll, run, succeeds,
                       unload_module)
 
 CIRCUITS = [[0, 0, 1, 0], [0, 1, 1, 1], [1, 0, 0, 0], [1, 1, 0, 1]]
-CYCLES = 100
+UNLOADS, NAMESPACES, DEVICES = 100 if SLOW == 1 else 10, 3, 5
 
 
 class Traffic:
@@ -77,7 +85,7 @@ def new_devices(lab):
 
 
 def unload():
-    """The module can be unloaded a hundred times under traffic."""
+    """The module can be unloaded under traffic, again and again."""
     # What modprobe would load, without what makes loading slow.
     run("strip", "-g", "-o", "/tmp/lace.ko",
         run("modinfo", "-n", "lace").strip())
@@ -85,7 +93,7 @@ def unload():
         lab.plan(0, CIRCUITS)
         with Traffic(lab) as traffic:
             flows(traffic)
-            for cycle in range(CYCLES):
+            for cycle in range(COUNT or UNLOADS):
                 unload_module("lace")
                 expect(not os.path.exists("/sys/module/lace"), cycle)
                 load_module("/tmp/lace.ko")
@@ -98,7 +106,7 @@ def unload():
 
 def namespaces():
     """A namespace can be deleted under traffic, and ends."""
-    for _ in range(3):
+    for _ in range(COUNT or NAMESPACES):
         with Lab(2, 2) as lab:
             lab.plan(0, CIRCUITS)
             with Traffic(lab) as traffic:
@@ -117,7 +125,7 @@ def devices():
     with Lab(2, 2) as lab:
         lab.plan(0, CIRCUITS)
         with Traffic(lab) as traffic:
-            for _ in range(5):
+            for _ in range(COUNT or DEVICES):
                 flows(traffic)
                 lab.nodes[0].ip("link", "set", "p1", "nomaster")
                 flows(traffic)
@@ -233,4 +241,7 @@ def full():
         expect(len(node.netlink.dump(LANE_GET)) == 64, "lanes")
 
 
+parser = argparse.ArgumentParser()
+parser.add_argument("--count", type=int, default=0)
+COUNT = parser.parse_args().count
 main(ports, quiet, mtu, full, devices, dumps, namespaces, unload)

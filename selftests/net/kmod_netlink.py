@@ -5,6 +5,7 @@ nothing has changed then; what is answered, dumped and announced.
 
     kn: lace0 with ports p0 and p1, the only node that is here
 
+kernels: 6.1 6.12
 timeout: 400
 """
 

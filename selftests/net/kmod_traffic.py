@@ -5,6 +5,8 @@
     k0 ----> k1 ----> k2 ----> k0
 
 Packets from k1 to k0 are relayed by k2.
+
+kernels: 6.1 6.12
 """
 
 import os

@@ -5,6 +5,7 @@
 # is the ring gpu0 > gpu1 > gpu2 > gpu0, segment 1 the other way round; pairs
 # without a circuit take the ring.
 #
+# kernels: 6.1 6.12
 # timeout: 400
 . "$(dirname "$0")/../ktap.sh"
 

@@ -43,6 +43,10 @@ TX, RX = 0, 1
 (UNDRAINED, HOOK_FAULT, NO_CARRIER, SILENT, WRONG_END, ABORTED,
  PORT_GONE) = range(7)
 
+# By how much the kernel is slower than others: a factor for time limits, not
+# for what is measured.
+SLOW = int(os.environ.get("LACE_SLOW", "1"))
+
 
 # Attributes as bytes.
 
@@ -261,7 +265,7 @@ class Netlink:
                                         NETLINK_GENERIC)
         self.socket.bind((0, 0))
         self.socket.setsockopt(SOL_NETLINK, 11, 1)	# extended ACKs
-        self.socket.settimeout(20)
+        self.socket.settimeout(20 * SLOW)
         self.buffer = buffer
         self.seq = 0
         self.family = 16
@@ -407,6 +411,7 @@ def background(*command, netns=None):
 
 def poll(condition, what, seconds=10):
     """Wait until the condition holds."""
+    seconds *= SLOW
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

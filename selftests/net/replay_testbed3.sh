@@ -4,6 +4,7 @@
 # testbed3 of the demo with a fifth of its bytes, by both plans: what lace-replay
 # says about times, lanes and payload. The benchmark holds times to 5 %; here
 # other tests may run on the same processors.
+# kernels: 6.1 6.12
 # timeout: 180
 
 . selftests/ktap.sh

@@ -70,6 +70,23 @@ SOURCES = (
 )
 
 
+DECLARED = (
+    ("nothing said", "# a test\n", (240, ("6.12",))),
+    ("a time", "# timeout: 30\n", (30, ("6.12",))),
+    ("kernels", '"""What.\n\nkernels: 6.1 debug\ntimeout: 7\n"""\n',
+     (7, ["6.1", "debug"])),
+    ("no such kernel", "# kernels: 6.12 5.4\n", None),
+)
+
+
+def declared(head):
+    try:
+        return (programs.declared_seconds(head),
+                programs.declared_kernels(head, "a test"))
+    except ValueError:
+        return None
+
+
 def execute(script, seconds=20):
     """(verdict's numbers) of a shell script run as the driver runs tests."""
     with tempfile.TemporaryDirectory() as folder:
@@ -124,6 +141,9 @@ def checks():
         yield "run: " + name, got == want, "%s, not %s" % (got, want)
     got = execute("echo 1..1; echo ok 1 - a; sleep 60", 1)
     yield "run: a script that hangs", got == (1, 1, 0), str(got)
+    for name, head, want in DECLARED:
+        got = declared(head)
+        yield "declared: " + name, got == want, str(got)
     for name, file, text, has, lacks in SOURCES:
         status, made = sources(file, text)
         yield "sources: " + name, status == 0 and \

@@ -142,13 +142,7 @@ usage_errors() {
 		vm 2 --memory -1 -- true && vm 2 --frobnicate -- true
 }
 
-no_debug_kernel() {
-	[ ! -e build/vm/debug/vmlinux ] || return 0
-	vm 125 --kernel debug -- true &&
-		grep -q 'there is no kernel in build/vm/debug' "$work/err"
-}
-
-ktap_plan 35
+ktap_plan 34
 for kernel in 6.1 6.12; do
 	export LACE_TEST_VALUE="a b"
 	ktap_check "$kernel: runs a command" surroundings $kernel
@@ -179,6 +173,5 @@ ktap_check "a warning of the kernel is a failure" warns
 ktap_check "two machines at once" two_at_once
 ktap_check "a signal ends the machine" interrupted
 ktap_check "usage errors" usage_errors
-ktap_check "no debug kernel, no machine" no_debug_kernel
 ktap_check "nothing is left of the machines" nothing_left
 ktap_end
