@@ -253,7 +253,8 @@ static bool is_expected(struct message *message, const struct sk_buff *skb)
 	message->far = lace_active_sender(message->active,
 					  READ_ONCE(message->port->number),
 					  eth->h_source);
-	return message->far && ether_addr_equal(eth->h_dest, message->port->dev->dev_addr) &&
+	return message->far &&
+	       ether_addr_equal(eth->h_dest, message->port->dev->dev_addr) &&
 	       !skb_vlan_tag_present(skb);
 }
 

@@ -187,11 +187,12 @@ static void publish(struct lace_transition *t, struct lace_segment *segment,
 static void call_hooks(struct lace_transition *t)
 {
 	const struct lace_segment *segment = lace_transition_target(t);
+	u32 to = segment ? segment->id : t->report->request.to;
 	u8 phase = t->core.phase;
 
 	t->n_hooks = lace_hooks_call(t->lace, phase, t->report->id,
 				     t->report->from_given, t->report->from,
-				     segment ? segment->id : t->report->request.to,
+				     to,
 				     div_u64(t->core.plan.deadline[phase], MS));
 }
 
@@ -306,7 +307,8 @@ static bool look_at_ports(struct lace_transition *t, u64 now)
 
 	t->gone = 0;
 	for (lanes = gone; lanes; lanes &= lanes - 1)
-		lace_transition_blame_lane(t, LACE_FAULT_PORT_GONE, __ffs(lanes), NULL);
+		lace_transition_blame_lane(t, LACE_FAULT_PORT_GONE,
+					   __ffs(lanes), NULL);
 	return gone && handle(t, LACE_TRANSITION_LANES_GONE, gone, now);
 }
 
@@ -320,11 +322,13 @@ static bool look_at_hooks(struct lace_transition *t, u64 now)
 	case LACE_HOOKS_DONE:
 		return handle(t, LACE_TRANSITION_HOOKS_DONE, 0, now);
 	case LACE_HOOKS_FAILED:
-		lace_transition_blame_hook(t, &fault, lace_hooks_reason(t->lace));
+		lace_transition_blame_hook(t, &fault,
+					   lace_hooks_reason(t->lace));
 		return handle(t, LACE_TRANSITION_HOOKS_FAILED, 0, now);
 	default:
 		if (now >= t->core.deadline)
-			lace_transition_blame_hook(t, &fault, "it did not answer in time");
+			lace_transition_blame_hook(t, &fault,
+						   "it did not answer in time");
 		return false;
 	}
 }
@@ -380,16 +384,19 @@ static bool look_at_lanes(struct lace_transition *t, u64 now)
 
 static void add_late_fault(struct lace_transition *t, struct lace_port *port)
 {
-	struct lace_far found;
+	enum lace_fault kind = LACE_FAULT_SILENT;
+	const struct lace_far *found = NULL;
+	struct lace_far end;
 
-	if (t->core.phase == LACE_PHASE_DRAIN)
-		lace_transition_blame_lane(t, LACE_FAULT_UNDRAINED, port->number, NULL);
-	else if (!lace_port_is_live(port))
-		lace_transition_blame_lane(t, LACE_FAULT_NO_CARRIER, port->number, NULL);
-	else if (lace_probe_found(port, &found))
-		lace_transition_blame_lane(t, LACE_FAULT_WRONG_END, port->number, &found);
-	else
-		lace_transition_blame_lane(t, LACE_FAULT_SILENT, port->number, NULL);
+	if (t->core.phase == LACE_PHASE_DRAIN) {
+		kind = LACE_FAULT_UNDRAINED;
+	} else if (!lace_port_is_live(port)) {
+		kind = LACE_FAULT_NO_CARRIER;
+	} else if (lace_probe_found(port, &end)) {
+		kind = LACE_FAULT_WRONG_END;
+		found = &end;
+	}
+	lace_transition_blame_lane(t, kind, port->number, found);
 }
 
 static bool be_late(struct lace_transition *t, u64 now)
@@ -540,7 +547,8 @@ static int check_target(struct lace_device *lace, struct lace_segment *to,
 }
 
 /* Lanes with another end than before, and those that are not proved yet. */
-static void plan_lanes(struct lace_device *lace, const struct lace_segment *from,
+static void plan_lanes(struct lace_device *lace,
+		       const struct lace_segment *from,
 		       const struct lace_segment *to,
 		       struct lace_transition_plan *plan)
 {
@@ -549,8 +557,10 @@ static void plan_lanes(struct lace_device *lace, const struct lace_segment *from
 	u32 after = to->ports[LACE_DIR_TX];
 	u32 kept = from ? lace_segment_same(from, to) : 0;
 
-	if (active)
+	if (active) {
 		kept &= ~active->closed;
+		plan->unproved = active->closed;
+	}
 	plan->changed = (before | after) & ~kept;
 	plan->from = before & ~kept;
 	plan->to = after & ~kept;

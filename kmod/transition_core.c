@@ -123,6 +123,7 @@ static void fail(struct lace_transition_core *core, bool again, bool turn,
 	case LACE_PHASE_QUIESCE:
 	case LACE_PHASE_DRAIN:
 		core->back = true;
+		core->failed |= core->plan.unproved & core->plan.from;
 		enter(core, LACE_PHASE_RESUME, now);
 		return;
 	case LACE_PHASE_RESUME:

@@ -28,8 +28,8 @@ static void check_open(const struct world *w)
 	u32 open = core->plan.changed & ~lace_transition_core_closed(core);
 
 	if (core->phase == LACE_PHASE_RESUME || core->phase == LACE_PHASE_IDLE)
-		claim(!(open & lanes) || !w->switched ||
-		      !(open & lanes & ~w->proved));
+		claim(!(open & lanes & (w->switched ? ~w->proved :
+						      core->plan.unproved)));
 	else
 		claim(!open);
 }
@@ -87,10 +87,12 @@ static struct lace_transition_plan read_plan(const uint8_t *data)
 		.changed = data[1] | data[2],
 	};
 
-	if (plan.from_given)
+	if (plan.from_given) {
 		plan.from = data[1];
-	else
+		plan.unproved = data[1] & data[3];
+	} else {
 		plan.changed = data[2];
+	}
 	return plan;
 }
 
@@ -103,11 +105,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t i;
 	int left;
 
-	if (size < 3)
+	if (size < 4)
 		return 0;
 	plan = read_plan(data);
 	lace_transition_core_start(&w.core, &plan, 0);
-	for (i = 3; i + 1 < size; i += 2)
+	for (i = 4; i + 1 < size; i += 2)
 		happen(&w, data[i] % LACE_TRANSITION_EVENTS, data[i + 1]);
 	/* Deadlines alone end it: each attempt has three phases, each way. */
 	left = 2 * 3 * (plan.retries + 1) + 4;

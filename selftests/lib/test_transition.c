@@ -276,6 +276,22 @@ static void check_from_nothing(void)
 		  "and none is active again");
 }
 
+static void check_unproved(void)
+{
+	struct lace_transition_plan plan = plan_of(ROLLBACK, 0);
+
+	plan.unproved = 0x2;
+	start(&plan);
+	play("hdh");
+	tap_check(core.result == LACE_RESULT_DEGRADED &&
+		  lace_transition_core_closed(&core) == 0x2,
+		  "a lane that was closed before is not opened by going back");
+	start(&plan);
+	play("hlhlahllh");
+	tap_check(core.result == LACE_RESULT_ROLLED_BACK,
+		  "unless it has been proved");
+}
+
 static void check_times(void)
 {
 	struct lace_transition_plan plan = plan_of(ROLLBACK, 1);
@@ -323,12 +339,13 @@ int main(void)
 	const unsigned int n = sizeof(rows) / sizeof(*rows);
 	unsigned int i;
 
-	tap_plan(n + 10);
+	tap_plan(n + 12);
 	for (i = 0; i < n; i++)
 		check_row(i);
 	check_no_drain();
 	check_no_lanes();
 	check_from_nothing();
+	check_unproved();
 	check_times();
 	check_begun();
 	return tap_end();
