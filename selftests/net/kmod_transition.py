@@ -515,6 +515,31 @@ def frames():
     fibre.send(k2.mac(0), reply())
     expect(ended(k0)["result"] == DONE, transition(k0))
     fibre.close()
+    # What k1 says of probes that it gets.
+    set_up()
+    fibre = Fibre(k1, 0)
+
+    def ask(node, port, source=(0, 0)):
+        return struct.pack(HEADER, 1, 3, 0, 1, 48, source[0], node, source[1],
+                           port, 0, 0, 5, 6, 7, 8, 0, 0, 0)
+    everybody = b"\xff" * 6
+    back = Fibre(k1, 1)	# segment 0 has this lane to k0
+    fibre.send(k0.mac(0), ask(1, 0), everybody)
+    got = back.seen(4)[0]
+    expect(got[5:9] == [1, 0, 0, 0] and got[11:17] == [5, 6, 7, 8, 1, 0], got)
+    counted(k1, 0, "refused",
+            lambda: fibre.send(k0.mac(0), ask(2, 1), everybody))
+    got = back.seen(4)[0]
+    expect(got[5:9] == [1, 0, 0, 0] and got[15:17] == [2, 1], got)
+    for source, payload, target in (
+            (k0.mac(0), ask(1, 0), None),	# to one
+            (k2.mac(0), ask(1, 0), everybody),	# from another port
+            (k0.mac(0), ask(1, 0, (2, 0)), everybody),	# of another lane
+            (k0.mac(0), reply(), everybody)):	# no probe
+        counted(k1, 0, "refused",
+                lambda: fibre.send(source, payload, target))
+    fibre.close()
+    back.close()
 
 
 def refusals():
