@@ -13,8 +13,7 @@
  */
 #include "file.h"
 #include "json.h"
-#include "ocs.h"
-#include "runtime.h"
+#include "lab_impl.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -25,21 +24,6 @@
 #define STATE_ROOT "/run/lace"
 /* The OCS says when a circuit is lit; later than that it is broken. */
 #define LIT_SPARE_S 5.0
-
-struct lab_node {
-	struct lace_client *client;
-	struct lace_rt_state have, want;
-	struct lace_changes changes;
-};
-
-struct lace_lab {
-	char *device;
-	double switch_s;
-	struct lace_cluster cluster;
-	struct lace_macs macs;
-	struct lace_ocs_emu *emu;
-	struct lab_node *nodes;
-};
 
 /* ---- opening ---- */
 
@@ -68,6 +52,8 @@ static int open_node(struct lace_lab *lab, const struct lace_json *at)
 	node = lace_cluster_find_node(&lab->cluster, text, err);
 	if (node < 0 || lab->nodes[node].client)
 		return lace_json_fail(&name, "is not a node of the cluster, or twice one");
+	if (lace_json_strdup(&netns, &lab->nodes[node].netns))
+		return -1;
 	return lace_client_open(space, &lab->nodes[node].client, err);
 }
 
@@ -186,7 +172,7 @@ int lace_lab_open(const char *name, struct lace_lab **lab,
 	return -1;
 }
 
-static void forget(struct lace_lab *lab)
+void lab_forget(struct lace_lab *lab)
 {
 	struct lab_node *node;
 	unsigned int i;
@@ -209,8 +195,10 @@ void lace_lab_close(struct lace_lab *lab)
 
 	if (!lab)
 		return;
-	for (i = 0; lab->nodes && i < lab->cluster.nr_nodes; i++)
+	for (i = 0; lab->nodes && i < lab->cluster.nr_nodes; i++) {
 		lace_client_close(lab->nodes[i].client);
+		free(lab->nodes[i].netns);
+	}
 	free(lab->nodes);
 	free(lab->device);
 	lace_ocs_close(lab->emu);
@@ -267,15 +255,9 @@ const char *lace_lab_device(const struct lace_lab *lab)
 
 /* ---- the OCS ---- */
 
-/* Cross-connects: those of a segment, or those that are there. */
-struct crosses {
-	size_t nr;
-	struct lace_cross *list;
-};
-
-static int crosses_of_segment(const struct lace_lab *lab,
-			      const struct lace_segment *segment,
-			      struct crosses *crosses, struct lace_error *err)
+int lab_crosses_of_segment(const struct lace_lab *lab,
+			   const struct lace_segment *segment,
+			   struct lab_crosses *crosses, struct lace_error *err)
 {
 	unsigned int nr = segment ? segment->nr_circuits : 0;
 
@@ -287,7 +269,7 @@ static int crosses_of_segment(const struct lace_lab *lab,
 					   crosses->list, err) : 0;
 }
 
-static int crosses_now(struct lace_lab *lab, struct crosses *crosses,
+static int crosses_now(struct lace_lab *lab, struct lab_crosses *crosses,
 		       struct lace_error *err)
 {
 	struct lace_cross_state *states;
@@ -302,7 +284,7 @@ static int crosses_now(struct lace_lab *lab, struct crosses *crosses,
 	return crosses->list ? 0 : lace_no_memory(err);
 }
 
-static bool has_cross(const struct crosses *crosses,
+static bool has_cross(const struct lab_crosses *crosses,
 		      const struct lace_cross *cross)
 {
 	size_t i;
@@ -316,7 +298,7 @@ static bool has_cross(const struct crosses *crosses,
 }
 
 /* How many are in a and not in b, or the other way round. */
-static size_t count_different(const struct crosses *a, const struct crosses *b)
+static size_t count_different(const struct lab_crosses *a, const struct lab_crosses *b)
 {
 	size_t i, nr = 0;
 
@@ -368,8 +350,8 @@ static int wait_until_lit(struct lace_lab *lab, struct lace_error *err)
 			 waited);
 }
 
-static int switch_ocs(struct lace_lab *lab, const struct crosses *crosses,
-		      struct lace_error *err)
+int lab_switch_ocs(struct lace_lab *lab, const struct lab_crosses *crosses,
+		   struct lace_error *err)
 {
 	if (lace_ocs_connect(lab->emu, crosses->list, crosses->nr,
 			     lab->switch_s, err))
@@ -377,22 +359,38 @@ static int switch_ocs(struct lace_lab *lab, const struct crosses *crosses,
 	return wait_until_lit(lab, err);
 }
 
-static void restore_ocs(struct lace_lab *lab, const struct crosses *was,
+int lab_check_ocs(struct lace_lab *lab, const struct lab_crosses *crosses,
+		  struct lace_error *err)
+{
+	struct lab_crosses now = { 0 };
+	size_t different;
+
+	if (crosses_now(lab, &now, err))
+		return -1;
+	different = count_different(&now, crosses);
+	free(now.list);
+	if (!different)
+		return 0;
+	return lace_fail(err, LACE_ERR_ANSWER,
+			 "the OCS was told to switch, and %zu of its cross-connects are not as told",
+			 different);
+}
+
+static void restore_ocs(struct lace_lab *lab, const struct lab_crosses *was,
 			struct lace_error *err)
 {
 	size_t len = strlen(err->text);
 	struct lace_error why;
 
-	if (switch_ocs(lab, was, &why))
+	if (lab_switch_ocs(lab, was, &why))
 		snprintf(err->text + len, sizeof(err->text) - len,
 			 "; and the OCS could not be put back: %s", why.text);
 }
 
 /* ---- all nodes ---- */
 
-/* Says which node an error is about. */
-static int of_node(const struct lace_lab *lab, unsigned int node,
-		   struct lace_error *err)
+int lab_of_node(const struct lace_lab *lab, unsigned int node,
+		struct lace_error *err)
 {
 	char text[sizeof(err->text)];
 
@@ -403,8 +401,8 @@ static int of_node(const struct lace_lab *lab, unsigned int node,
 	return -1;
 }
 
-static int compare_node(struct lace_lab *lab, const struct lace_plan *plan,
-			unsigned int n, int64_t active, struct lace_error *err)
+int lab_compare_node(struct lace_lab *lab, const struct lace_plan *plan,
+		     unsigned int n, int64_t active, struct lace_error *err)
 {
 	struct lab_node *node = &lab->nodes[n];
 
@@ -414,7 +412,7 @@ static int compare_node(struct lace_lab *lab, const struct lace_plan *plan,
 	if (lace_check_ports(node->client, lab->device, &lab->cluster, n,
 			     err) ||
 	    lace_rt_state_read(node->client, lab->device, &node->have, err))
-		return of_node(lab, n, err);
+		return lab_of_node(lab, n, err);
 	return lace_changes_make(&node->have, &node->want, &node->changes, err);
 }
 
@@ -428,7 +426,7 @@ static int take_phase(struct lace_lab *lab, enum lace_phase phase,
 		node = &lab->nodes[n];
 		if (lace_changes_take(node->client, lab->device, &node->changes,
 				      phase, err))
-			return of_node(lab, n, err);
+			return lab_of_node(lab, n, err);
 	}
 	return 0;
 }
@@ -447,14 +445,14 @@ static void restore_nodes(struct lace_lab *lab, struct lace_error *err)
 }
 
 /* Nodes are compared, was and will are known: do it, or put it back. */
-static int change_all(struct lace_lab *lab, const struct crosses *was,
-		      const struct crosses *will, struct lace_error *err)
+static int change_all(struct lace_lab *lab, const struct lab_crosses *was,
+		      const struct lab_crosses *will, struct lace_error *err)
 {
 	if (take_phase(lab, LACE_PREPARE, err)) {
 		restore_nodes(lab, err);
 		return -1;
 	}
-	if (!switch_ocs(lab, will, err) &&
+	if (!lab_switch_ocs(lab, will, err) &&
 	    !take_phase(lab, LACE_ACTIVATE, err) &&
 	    !take_phase(lab, LACE_TIDY, err))
 		return 0;
@@ -464,17 +462,17 @@ static int change_all(struct lace_lab *lab, const struct crosses *was,
 }
 
 static int apply(struct lace_lab *lab, const struct lace_plan *plan,
-		 int64_t active, struct crosses *was, struct crosses *will,
+		 int64_t active, struct lab_crosses *was, struct lab_crosses *will,
 		 size_t *nr_changes, struct lace_error *err)
 {
 	const struct lace_segment *segment;
 	unsigned int n;
 
 	for (n = 0; n < lab->cluster.nr_nodes; n++)
-		if (compare_node(lab, plan, n, active, err))
+		if (lab_compare_node(lab, plan, n, active, err))
 			return -1;
 	segment = active == LACE_RT_NONE ? NULL : &plan->segments[active];
-	if (crosses_of_segment(lab, segment, will, err) ||
+	if (lab_crosses_of_segment(lab, segment, will, err) ||
 	    crosses_now(lab, was, err))
 		return -1;
 	*nr_changes = count_different(was, will);
@@ -498,13 +496,13 @@ static int apply(struct lace_lab *lab, const struct lace_plan *plan,
 int lace_lab_apply(struct lace_lab *lab, const struct lace_plan *plan,
 		   int64_t active, size_t *nr_changes, struct lace_error *err)
 {
-	struct crosses was = { 0 }, will = { 0 };
+	struct lab_crosses was = { 0 }, will = { 0 };
 	int ret;
 
 	ret = apply(lab, plan, active, &was, &will, nr_changes, err);
 	free(was.list);
 	free(will.list);
-	forget(lab);
+	lab_forget(lab);
 	return ret;
 }
 
@@ -517,7 +515,7 @@ static int read_active(struct lace_lab *lab, int64_t *actives,
 	for (n = 0; n < lab->cluster.nr_nodes; n++) {
 		if (lace_client_device(lab->nodes[n].client, lab->device,
 				       &device, err))
-			return of_node(lab, n, err);
+			return lab_of_node(lab, n, err);
 		actives[n] = device.segment;
 	}
 	return 0;
@@ -531,7 +529,7 @@ static int activate_all(struct lace_lab *lab, int64_t segment,
 	for (n = 0; n < lab->cluster.nr_nodes; n++)
 		if (lace_client_activate(lab->nodes[n].client, lab->device,
 					 segment, err))
-			return of_node(lab, n, err);
+			return lab_of_node(lab, n, err);
 	return 0;
 }
 
@@ -551,10 +549,10 @@ static void restore_actives(struct lace_lab *lab, const int64_t *actives,
 }
 
 static int change_active(struct lace_lab *lab, unsigned int segment,
-			 const int64_t *actives, const struct crosses *was,
-			 const struct crosses *will, struct lace_error *err)
+			 const int64_t *actives, const struct lab_crosses *was,
+			 const struct lab_crosses *will, struct lace_error *err)
 {
-	if (!switch_ocs(lab, will, err) && !activate_all(lab, segment, err))
+	if (!lab_switch_ocs(lab, will, err) && !activate_all(lab, segment, err))
 		return 0;
 	restore_ocs(lab, was, err);
 	restore_actives(lab, actives, err);
@@ -575,7 +573,7 @@ static int change_active(struct lace_lab *lab, unsigned int segment,
 int lace_lab_activate(struct lace_lab *lab, const struct lace_plan *plan,
 		      unsigned int segment, struct lace_error *err)
 {
-	struct crosses was = { 0 }, will = { 0 };
+	struct lab_crosses was = { 0 }, will = { 0 };
 	int64_t *actives;
 	int ret;
 
@@ -588,7 +586,7 @@ int lace_lab_activate(struct lace_lab *lab, const struct lace_plan *plan,
 		return lace_no_memory(err);
 	ret = read_active(lab, actives, err);
 	if (!ret)
-		ret = crosses_of_segment(lab, &plan->segments[segment], &will,
+		ret = lab_crosses_of_segment(lab, &plan->segments[segment], &will,
 					 err);
 	if (!ret)
 		ret = crosses_now(lab, &was, err);

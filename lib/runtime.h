@@ -152,4 +152,31 @@ int lace_lab_apply(struct lace_lab *lab, const struct lace_plan *plan,
 int lace_lab_activate(struct lace_lab *lab, const struct lace_plan *plan,
 		      unsigned int segment, struct lace_error *err);
 
+/* ---- lab_transition.c: all nodes of a lab go over together ---- */
+
+struct lace_lab_transition {
+	bool done;			/* all nodes are in the new segment */
+	int64_t from;
+	double total_s;			/* of the node that took longest */
+	double ocs_s;			/* of these, until the OCS had switched */
+	unsigned int nr_nodes;
+	struct lace_rt_transition *nodes;	/* the last one of each */
+};
+
+/* From the segment of plan that is in force to another one while traffic flows:
+ * every node goes through a transition, and when all have drained their lanes
+ * the OCS is switched.  Where a node fails, all go back.
+ * 0: result is filled, whatever became of it; free it.
+ */
+int lace_lab_go(struct lace_lab *lab, const struct lace_plan *plan,
+		const struct lace_rt_request *request,
+		struct lace_lab_transition *result, struct lace_error *err);
+void lace_lab_transition_free(struct lace_lab_transition *result);
+/* "lane gpu0/1 reaches gpu2/0, plan says gpu1/1"; text is returned. */
+#define LACE_FAULT_SIZE 512
+const char *lace_fault_words(const struct lace_cluster *cluster,
+			     unsigned int node,
+			     const struct lace_rt_fault *fault,
+			     char text[LACE_FAULT_SIZE]);
+
 #endif /* LACE_RUNTIME_H */

@@ -45,8 +45,11 @@ class Lab:
                       for n, ports in enumerate(lanes)]}
         self.folder = tempfile.TemporaryDirectory()
 
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
     def write(self, name, content):
-        path = os.path.join(self.folder.name, name)
+        path = self.path(name)
         with open(path, "w", encoding="ascii") as file:
             json.dump(content, file)
         return path
@@ -61,17 +64,23 @@ class Lab:
     def down(self):
         lacectl("lab", "down", self.name)
 
-    def apply(self, circuits, routes=()):
-        with open(self.folder.name + "/cluster.json", "rb") as file:
+    def write_plan(self, segments, name="plan.json", cluster=None):
+        """A plan file of these segments; cluster: file that it is for."""
+        with open(cluster or self.path("cluster.json"), "rb") as file:
             digest = hashlib.sha256(file.read()).hexdigest()
-        plan = {"format": "lace-plan/1", "scheduler": "by hand",
-                "cluster_sha256": digest, "schedule_sha256": "0" * 64,
-                "cct_s": 1, "transmit_s": 1, "reconfig_s": 0, "bound_s": 0,
-                "segments": [{"first_op": 0, "last_op": 0, "transmit_s": 1,
-                              "circuits": [list(c) for c in circuits],
-                              "routes": [list(r) for r in routes]}]}
-        lacectl("plan", "apply", self.write("plan.json", plan), "--lab",
-                self.name)
+        return self.write(name, {
+            "format": "lace-plan/1", "scheduler": "by hand",
+            "cluster_sha256": digest, "schedule_sha256": "0" * 64,
+            "cct_s": len(segments), "transmit_s": len(segments),
+            "reconfig_s": 0, "bound_s": 0,
+            "segments": [{**one, "first_op": i, "last_op": i}
+                         for i, one in enumerate(segments)]})
+
+    def apply(self, circuits, routes=()):
+        plan = self.write_plan([{"transmit_s": 1,
+                                 "circuits": [list(c) for c in circuits],
+                                 "routes": [list(r) for r in routes]}])
+        lacectl("plan", "apply", plan, "--lab", self.name)
 
     def run(self, node, *command, **more):
         return run(*command, netns=self.netns(node), **more)

@@ -21,10 +21,13 @@ static const char usage[] =
 	"lacectl plan apply PLAN -c CLUSTER dev DEV --node NODE [--segment K|none]\n"
 	"                   [--macs FILE]...\n"
 	"lacectl plan apply PLAN --lab NAME [--segment K|none]\n"
+	"lacectl plan apply PLAN --lab NAME --segment K --transition [--no-drain]\n"
+	"                   [--retries N] [--on-failure rollback|degrade]\n"
 	"lacectl plan diff PLAN -c CLUSTER dev DEV --node NODE [--segment K|none]\n"
 	"                   [--macs FILE]...\n"
 	"lacectl plan macs -c CLUSTER --node NODE [dev DEV]\n"
 	"  apply changes what differs, or nothing; segment 0 becomes active\n"
+	"  with --transition traffic goes on meanwhile; the plan has to be in force\n"
 	"  diff prints what apply would change; exit status 1 if there is anything\n"
 	"  macs prints this host's part of a file for --macs\n"
 	"  NODE is a name or a number; without --macs the device's own node table\n"
@@ -217,6 +220,8 @@ static int plan_apply(const struct lacectl *ctl, int argc, char **argv,
 	if (plan_words_parse(argc, argv, &words, err) ||
 	    plan_words_need_target(&words, true, err))
 		return -1;
+	if (words.transition)
+		return plan_transition(ctl, &words, err);
 	return words.lab ? apply_lab(ctl, &words, err) :
 			   apply_node(ctl, &words, err);
 }

@@ -5,13 +5,20 @@
  */
 #include "plan_words.h"
 
+#include <linux/lace.h>
+
 #include <string.h>
 
-enum keyword { CLUSTER, DEV, NODE, LAB, SEGMENT, MACS };
+enum keyword {
+	CLUSTER, DEV, NODE, LAB, SEGMENT, MACS, RETRIES, ON_FAILURE, TRANSITION,
+	NO_DRAIN,
+};
 
 static const char *const keywords[] = {
 	[CLUSTER] = "cluster", [DEV] = "dev", [NODE] = "node", [LAB] = "lab",
-	[SEGMENT] = "segment", [MACS] = "macs", NULL,
+	[SEGMENT] = "segment", [MACS] = "macs", [RETRIES] = "retries",
+	[ON_FAILURE] = "on-failure", [TRANSITION] = "transition",
+	[NO_DRAIN] = "no-drain", NULL,
 };
 
 static int parse_segment(const char *word, struct plan_words *words,
@@ -26,6 +33,29 @@ static int parse_segment(const char *word, struct plan_words *words,
 	if (parse_number(word, "segment", UINT32_MAX, &number, err))
 		return -1;
 	words->segment = number;
+	return 0;
+}
+
+static int parse_retries(const char *word, struct plan_words *words,
+			 struct lace_error *err)
+{
+	uint64_t number;
+
+	if (parse_number(word, "retries", LACE_MAX_RETRIES, &number, err))
+		return -1;
+	words->retries = number;
+	return 0;
+}
+
+static int parse_on_failure(const char *word, struct plan_words *words,
+			    struct lace_error *err)
+{
+	static const char *const names[] = { "rollback", "degrade", NULL };
+	int what;
+
+	if (args_match(word, names, &what, err))
+		return -1;
+	words->degrade = what;
 	return 0;
 }
 
@@ -47,6 +77,10 @@ static int parse_option(int keyword, const char *value,
 		return 0;
 	case SEGMENT:
 		return parse_segment(value, words, err);
+	case RETRIES:
+		return parse_retries(value, words, err);
+	case ON_FAILURE:
+		return parse_on_failure(value, words, err);
 	}
 	if (words->nr_macs == PLAN_MACS_MAX)
 		return lace_fail(err, LACE_ERR_INPUT, "more than %d --macs",
@@ -68,6 +102,11 @@ static int parse_word(struct args *args, const char *word,
 		if (word != bare || words->plan)
 			return lace_fail(err, LACE_ERR_INPUT, "%s", why.text);
 		words->plan = word;
+		return 0;
+	}
+	if (keyword == TRANSITION || keyword == NO_DRAIN) {
+		words->transition |= keyword == TRANSITION;
+		words->no_drain |= keyword == NO_DRAIN;
 		return 0;
 	}
 	snprintf(what, sizeof(what), "value after \"%s\"", word);
@@ -114,6 +153,16 @@ int plan_words_need_target(const struct plan_words *words, bool lab,
 	if (words->lab && (words->dev || words->node || words->nr_macs))
 		return lace_fail(err, LACE_ERR_INPUT,
 				 "\"--lab\" is about all nodes: without \"dev\", \"--node\" and \"--macs\"");
+	if (words->transition && !words->lab)
+		return lace_fail(err, LACE_ERR_INPUT,
+				 "\"--transition\" is about all nodes of a lab: \"--lab\" is missing");
+	if (words->transition && (!words->segment_given || words->segment < 0))
+		return lace_fail(err, LACE_ERR_INPUT,
+				 "\"--transition\" goes to a segment: \"--segment K\" is missing");
+	if (!words->transition &&
+	    (words->no_drain || words->degrade || words->retries))
+		return lace_fail(err, LACE_ERR_INPUT,
+				 "\"--no-drain\", \"--retries\" and \"--on-failure\" take \"--transition\"");
 	if (words->lab)
 		return 0;
 	if (plan_words_need_node(words, err))

@@ -15,6 +15,10 @@ struct plan_words {
 	const char *lab;
 	bool segment_given;
 	int64_t segment;
+	bool transition;	/* and how: */
+	bool no_drain;
+	bool degrade;
+	uint8_t retries;
 	unsigned int nr_macs;
 	const char *macs[PLAN_MACS_MAX];	/* files */
 };
@@ -27,6 +31,10 @@ int plan_words_need_target(const struct plan_words *words, bool lab,
 /* Fails if it is not said which node of which cluster. */
 int plan_words_need_node(const struct plan_words *words,
 			 struct lace_error *err);
+
+/* plan_transition.c */
+int plan_transition(const struct lacectl *ctl, const struct plan_words *words,
+		    struct lace_error *err);
 
 /* plan_show.c */
 int plan_show(const struct lacectl *ctl, int argc, char **argv,

@@ -1,0 +1,133 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Transitions of a whole lab under traffic: every byte of every connection
+arrives, and what goes wrong is named and taken back everywhere.
+
+timeout: 500
+"""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.dont_write_bytecode = True
+from lib_kmod import expect, main  # noqa: E402
+from lib_lab import lacectl  # noqa: E402
+from lib_stream import TransitionLab, finish  # noqa: E402
+
+COUNT = 20
+LAB = TransitionLab("x")
+
+
+def segments():
+    return {json.loads(lacectl("-j", "-n", LAB.netns(n), "device"))[0]
+            ["segment"] for n in range(3)}
+
+
+def crosses():
+    return lacectl("ocs", "show", LAB.name)
+
+
+def under_traffic():
+    """Transitions under traffic lose nothing and break nothing."""
+    lacectl("plan", "apply", LAB.write_plan(LAB.both()), "--lab", LAB.name)
+    streams = LAB.streams()
+    try:
+        for index in range(COUNT):
+            done = LAB.go(1 - index % 2)
+            expect(done["done"] and not any(
+                n["faults"] for n in done["nodes"].values()), done)
+            expect(all(n["ports"] == [1] for n in done["nodes"].values()),
+                   done)
+            expect(segments() == {1 - index % 2}, segments())
+    finally:
+        bad, broken = finish(streams)
+    expect((bad, broken) == (0, 0), (bad, broken))
+
+
+def without_drain():
+    """Without draining TCP makes up for what is lost."""
+    streams = LAB.streams()
+    try:
+        for index in range(4):
+            expect(LAB.go(1 - index % 2, "--no-drain")["done"], index)
+    finally:
+        bad, broken = finish(streams)
+    expect((bad, broken) == (0, 0), (bad, broken))
+
+
+def unchanged():
+    """To the segment that is in force nothing happens."""
+    before = crosses()
+    done = LAB.go(0)
+    expect(done["done"] and not done["nodes"] and crosses() == before, done)
+
+
+def refused():
+    """What makes no sense is refused, and nothing happens."""
+    before = crosses()
+    for status, words, *arguments in (
+            (2, "no segment 2", "--segment", "2", "--transition"),
+            (2, "--segment K", "--transition"),
+            (2, "take \"--transition\"", "--segment", "1", "--no-drain")):
+        said = lacectl("plan", "apply", LAB.path("plan.json"), "--lab",
+                       LAB.name, *arguments, status=status)
+        expect(words in said, said)
+    other = LAB.write_plan([LAB.segment(LAB.ring(0, 1), False)] * 2,
+                           "other.json")
+    said = lacectl("plan", "apply", other, "--lab", LAB.name, "--segment",
+                   "1", "--transition", status=1)
+    expect("another plan is in force" in said, said)
+    expect(crosses() == before and segments() == {0}, crosses())
+
+
+def wrong_wiring():
+    """Wrong wiring is named, and everything is as it was."""
+    plan = [LAB.segment(LAB.ring(0, 1), True),
+            LAB.segment(LAB.ring(0, 1) + LAB.ring(1, -1), False)]
+    lacectl("plan", "apply", LAB.write_plan(plan, "wrong.json"), "--lab",
+            LAB.name)
+    # The fibres to port 1 of n1 and n2 change places, in what the lab is told.
+    path = "/run/lace/%s/cluster.json" % LAB.name
+    with open(path, encoding="ascii") as file:
+        right = file.read()
+    cluster = json.loads(right)
+    ports = [node["ports"][1] for node in cluster["nodes"]]
+    ports[1]["rx"], ports[2]["rx"] = ports[2]["rx"], ports[1]["rx"]
+    with open(path, "w", encoding="ascii") as file:
+        json.dump(cluster, file)
+    LAB.write_plan(plan, "wrong.json", cluster=path)
+    streams = LAB.streams()
+    try:
+        before = crosses()
+        said = LAB.go(1, plan="wrong.json", status=1)
+        expect("rolled back" in said and "reaches" in said and
+               "plan says" in said, said)
+        names = [f for n in range(3) for f in history(n)]
+        expect("lane n0/1 reaches n1/1, plan says n2/1" in said + str(names),
+               (said, names))
+        expect(crosses() == before and segments() == {0}, crosses())
+    finally:
+        with open(path, "w", encoding="ascii") as file:
+            file.write(right)
+        bad, broken = finish(streams)
+    expect((bad, broken) == (0, 0), (bad, broken))
+    LAB.write_plan(plan, "wrong.json")
+    expect(LAB.go(1, plan="wrong.json")["done"], "with the right wiring")
+
+
+def history(node):
+    """Faults of the last transition of a node, in the names of the plan."""
+    last = json.loads(lacectl("-j", "-n", LAB.netns(node), "transition",
+                              "show", "dev", "lace0"))
+    return ["lane n%d/%d reaches n%d/%d, plan says n%d/%d" % (
+        node, f["port"], f["found"], f["found_port"], f["peer"],
+        f["peer_port"]) for f in last["faults"] if f["found"] is not None]
+
+
+try:
+    LAB.up("rate", "20M", "switch-time", "20ms")
+    main(under_traffic, without_drain, unchanged, refused, wrong_wiring)
+finally:
+    LAB.down()
