@@ -172,7 +172,7 @@ int lace_lab_open(const char *name, struct lace_lab **lab,
 	return -1;
 }
 
-void lab_forget(struct lace_lab *lab)
+void lace_lab_forget(struct lace_lab *lab)
 {
 	struct lab_node *node;
 	unsigned int i;
@@ -255,7 +255,7 @@ const char *lace_lab_device(const struct lace_lab *lab)
 
 /* ---- the OCS ---- */
 
-int lab_crosses_of_segment(const struct lace_lab *lab,
+int lace_lab_crosses_of_segment(const struct lace_lab *lab,
 			   const struct lace_segment *segment,
 			   struct lab_crosses *crosses, struct lace_error *err)
 {
@@ -350,7 +350,7 @@ static int wait_until_lit(struct lace_lab *lab, struct lace_error *err)
 			 waited);
 }
 
-int lab_switch_ocs(struct lace_lab *lab, const struct lab_crosses *crosses,
+int lace_lab_switch_ocs(struct lace_lab *lab, const struct lab_crosses *crosses,
 		   struct lace_error *err)
 {
 	if (lace_ocs_connect(lab->emu, crosses->list, crosses->nr,
@@ -359,7 +359,7 @@ int lab_switch_ocs(struct lace_lab *lab, const struct lab_crosses *crosses,
 	return wait_until_lit(lab, err);
 }
 
-int lab_check_ocs(struct lace_lab *lab, const struct lab_crosses *crosses,
+int lace_lab_check_ocs(struct lace_lab *lab, const struct lab_crosses *crosses,
 		  struct lace_error *err)
 {
 	struct lab_crosses now = { 0 };
@@ -382,14 +382,14 @@ static void restore_ocs(struct lace_lab *lab, const struct lab_crosses *was,
 	size_t len = strlen(err->text);
 	struct lace_error why;
 
-	if (lab_switch_ocs(lab, was, &why))
+	if (lace_lab_switch_ocs(lab, was, &why))
 		snprintf(err->text + len, sizeof(err->text) - len,
 			 "; and the OCS could not be put back: %s", why.text);
 }
 
 /* ---- all nodes ---- */
 
-int lab_of_node(const struct lace_lab *lab, unsigned int node,
+int lace_lab_of_node(const struct lace_lab *lab, unsigned int node,
 		struct lace_error *err)
 {
 	char text[sizeof(err->text)];
@@ -401,7 +401,7 @@ int lab_of_node(const struct lace_lab *lab, unsigned int node,
 	return -1;
 }
 
-int lab_compare_node(struct lace_lab *lab, const struct lace_plan *plan,
+int lace_lab_compare_node(struct lace_lab *lab, const struct lace_plan *plan,
 		     unsigned int n, int64_t active, struct lace_error *err)
 {
 	struct lab_node *node = &lab->nodes[n];
@@ -412,7 +412,7 @@ int lab_compare_node(struct lace_lab *lab, const struct lace_plan *plan,
 	if (lace_check_ports(node->client, lab->device, &lab->cluster, n,
 			     err) ||
 	    lace_rt_state_read(node->client, lab->device, &node->have, err))
-		return lab_of_node(lab, n, err);
+		return lace_lab_of_node(lab, n, err);
 	return lace_changes_make(&node->have, &node->want, &node->changes, err);
 }
 
@@ -426,7 +426,7 @@ static int take_phase(struct lace_lab *lab, enum lace_phase phase,
 		node = &lab->nodes[n];
 		if (lace_changes_take(node->client, lab->device, &node->changes,
 				      phase, err))
-			return lab_of_node(lab, n, err);
+			return lace_lab_of_node(lab, n, err);
 	}
 	return 0;
 }
@@ -452,7 +452,7 @@ static int change_all(struct lace_lab *lab, const struct lab_crosses *was,
 		restore_nodes(lab, err);
 		return -1;
 	}
-	if (!lab_switch_ocs(lab, will, err) &&
+	if (!lace_lab_switch_ocs(lab, will, err) &&
 	    !take_phase(lab, LACE_ACTIVATE, err) &&
 	    !take_phase(lab, LACE_TIDY, err))
 		return 0;
@@ -469,10 +469,10 @@ static int apply(struct lace_lab *lab, const struct lace_plan *plan,
 	unsigned int n;
 
 	for (n = 0; n < lab->cluster.nr_nodes; n++)
-		if (lab_compare_node(lab, plan, n, active, err))
+		if (lace_lab_compare_node(lab, plan, n, active, err))
 			return -1;
 	segment = active == LACE_RT_NONE ? NULL : &plan->segments[active];
-	if (lab_crosses_of_segment(lab, segment, will, err) ||
+	if (lace_lab_crosses_of_segment(lab, segment, will, err) ||
 	    crosses_now(lab, was, err))
 		return -1;
 	*nr_changes = count_different(was, will);
@@ -502,7 +502,7 @@ int lace_lab_apply(struct lace_lab *lab, const struct lace_plan *plan,
 	ret = apply(lab, plan, active, &was, &will, nr_changes, err);
 	free(was.list);
 	free(will.list);
-	lab_forget(lab);
+	lace_lab_forget(lab);
 	return ret;
 }
 
@@ -515,7 +515,7 @@ static int read_active(struct lace_lab *lab, int64_t *actives,
 	for (n = 0; n < lab->cluster.nr_nodes; n++) {
 		if (lace_client_device(lab->nodes[n].client, lab->device,
 				       &device, err))
-			return lab_of_node(lab, n, err);
+			return lace_lab_of_node(lab, n, err);
 		actives[n] = device.segment;
 	}
 	return 0;
@@ -529,7 +529,7 @@ static int activate_all(struct lace_lab *lab, int64_t segment,
 	for (n = 0; n < lab->cluster.nr_nodes; n++)
 		if (lace_client_activate(lab->nodes[n].client, lab->device,
 					 segment, err))
-			return lab_of_node(lab, n, err);
+			return lace_lab_of_node(lab, n, err);
 	return 0;
 }
 
@@ -552,7 +552,7 @@ static int change_active(struct lace_lab *lab, unsigned int segment,
 			 const int64_t *actives, const struct lab_crosses *was,
 			 const struct lab_crosses *will, struct lace_error *err)
 {
-	if (!lab_switch_ocs(lab, will, err) && !activate_all(lab, segment, err))
+	if (!lace_lab_switch_ocs(lab, will, err) && !activate_all(lab, segment, err))
 		return 0;
 	restore_ocs(lab, was, err);
 	restore_actives(lab, actives, err);
@@ -586,7 +586,7 @@ int lace_lab_activate(struct lace_lab *lab, const struct lace_plan *plan,
 		return lace_no_memory(err);
 	ret = read_active(lab, actives, err);
 	if (!ret)
-		ret = lab_crosses_of_segment(lab, &plan->segments[segment], &will,
+		ret = lace_lab_crosses_of_segment(lab, &plan->segments[segment], &will,
 					 err);
 	if (!ret)
 		ret = crosses_now(lab, &was, err);

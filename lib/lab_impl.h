@@ -25,25 +25,27 @@ struct lace_lab {
 /* Cross-connects: those of a segment, or those that are there. */
 struct lab_crosses {
 	size_t nr;
-	struct lace_cross *list;	/* for free() */
+	struct lace_cross *list; /* for free() */
 };
 
-int lab_crosses_of_segment(const struct lace_lab *lab,
-			   const struct lace_segment *segment,
-			   struct lab_crosses *crosses, struct lace_error *err);
+int lace_lab_crosses_of_segment(const struct lace_lab *lab,
+				const struct lace_segment *segment,
+				struct lab_crosses *crosses,
+				struct lace_error *err);
 /* Connects, and waits until all is lit, which the OCS is asked. */
-int lab_switch_ocs(struct lace_lab *lab, const struct lab_crosses *crosses,
-		   struct lace_error *err);
+int lace_lab_switch_ocs(struct lace_lab *lab, const struct lab_crosses *crosses,
+			struct lace_error *err);
 /* Whether the OCS says that it has these and no others. */
-int lab_check_ocs(struct lace_lab *lab, const struct lab_crosses *crosses,
-		  struct lace_error *err);
+int lace_lab_check_ocs(struct lace_lab *lab, const struct lab_crosses *crosses,
+		       struct lace_error *err);
 /* What a node would have to be told for plan, into its changes. */
-int lab_compare_node(struct lace_lab *lab, const struct lace_plan *plan,
-		     unsigned int node, int64_t active, struct lace_error *err);
-/* Lets go of what lab_compare_node() found. */
-void lab_forget(struct lace_lab *lab);
+int lace_lab_compare_node(struct lace_lab *lab, const struct lace_plan *plan,
+			  unsigned int node, int64_t active,
+			  struct lace_error *err);
+/* Lets go of what lace_lab_compare_node() found. */
+void lace_lab_forget(struct lace_lab *lab);
 /* Says which node an error is about.  Returns -1. */
-int lab_of_node(const struct lace_lab *lab, unsigned int node,
-		struct lace_error *err);
+int lace_lab_of_node(const struct lace_lab *lab, unsigned int node,
+		     struct lace_error *err);
 
 #endif /* LACE_LAB_IMPL_H */

@@ -31,7 +31,7 @@ struct member {
 	struct lace_monitor *monitor;
 	bool running;
 	bool called;
-	bool returning;			/* was told to go back */
+	bool returning; /* was told to go back */
 	struct lace_rt_hook call;
 	struct lace_rt_transition *last;
 };
@@ -43,7 +43,7 @@ struct group {
 	struct lace_lab_transition *result;
 	unsigned int nr;
 	struct member *members;
-	struct pollfd *fds;		/* two of each member */
+	struct pollfd *fds; /* two of each member */
 	uint32_t goal;
 	double ocs_s;
 };
@@ -112,7 +112,7 @@ static int read_all(struct group *group, struct lace_error *err)
 		member = &group->members[n];
 		if (read_events(group, member, err) ||
 		    read_calls(group, member, err))
-			return lab_of_node(group->lab, n, err);
+			return lace_lab_of_node(group->lab, n, err);
 	}
 	return 0;
 }
@@ -140,7 +140,7 @@ static int start(struct group *group, unsigned int n, uint32_t to,
 	request.to = to;
 	if (lace_client_start_transition(member->client, group->lab->device,
 					 &request, &id, err))
-		return lab_of_node(group->lab, n, err);
+		return lace_lab_of_node(group->lab, n, err);
 	memset(member->last, 0, sizeof(*member->last));
 	member->last->id = id;
 	member->running = true;
@@ -221,18 +221,17 @@ static bool all_called(const struct group *group)
 
 static int switch_ocs(struct group *group, struct lace_error *err)
 {
-	struct lab_crosses crosses = { 0 };
+	struct lab_crosses crosses = {0};
 	double begin;
 	int ret;
 
-	ret = lab_crosses_of_segment(group->lab,
-				     &group->plan->segments[group->goal],
-				     &crosses, err);
+	ret = lace_lab_crosses_of_segment(
+		group->lab, &group->plan->segments[group->goal], &crosses, err);
 	begin = now_s();
 	if (!ret)
-		ret = lab_switch_ocs(group->lab, &crosses, err);
+		ret = lace_lab_switch_ocs(group->lab, &crosses, err);
 	if (!ret)
-		ret = lab_check_ocs(group->lab, &crosses, err);
+		ret = lace_lab_check_ocs(group->lab, &crosses, err);
 	group->ocs_s += now_s() - begin;
 	free(crosses.list);
 	return ret;
@@ -256,7 +255,7 @@ static int answer_all(struct group *group, const char *reason,
 		ret = lace_client_answer_call(member->client, &member->call,
 					      reason ? EIO : 0, reason, err);
 		if (ret && ret != -ESTALE)
-			return lab_of_node(group->lab, n, err);
+			return lace_lab_of_node(group->lab, n, err);
 	}
 	return 0;
 }
@@ -265,7 +264,8 @@ static int switch_all(struct group *group, struct lace_error *err)
 {
 	struct lace_error why;
 
-	return answer_all(group, switch_ocs(group, &why) ? why.text : NULL, err);
+	return answer_all(group, switch_ocs(group, &why) ? why.text : NULL,
+			  err);
 }
 
 /* ---- from beginning to end ---- */
@@ -329,11 +329,11 @@ static int open_member(struct group *group, unsigned int n,
 	    lace_monitor_open(lab->nodes[n].netns, &member->monitor, err) ||
 	    lace_client_set_hook(member->client, lab->device, HOOK_NAME,
 				 1U << LACE_PHASE_SWITCH, err))
-		return lab_of_node(lab, n, err);
+		return lace_lab_of_node(lab, n, err);
 	group->fds[2 * n] = (struct pollfd){
-		.fd = lace_client_fd(member->client), .events = POLLIN };
+		.fd = lace_client_fd(member->client), .events = POLLIN};
 	group->fds[2 * n + 1] = (struct pollfd){
-		.fd = lace_monitor_fd(member->monitor), .events = POLLIN };
+		.fd = lace_monitor_fd(member->monitor), .events = POLLIN};
 	return 0;
 }
 
@@ -359,7 +359,7 @@ static void sum_up(const struct group *group)
 	for (n = 0; n < group->nr; n++) {
 		result->done &= result->nodes[n].result == LACE_RESULT_DONE &&
 				result->nodes[n].request.to ==
-				group->request->to;
+					group->request->to;
 		if (result->total_s < result->nodes[n].total_ns / 1e9)
 			result->total_s = result->nodes[n].total_ns / 1e9;
 	}
@@ -371,8 +371,8 @@ static int go(struct group *group, int64_t from, struct lace_error *err)
 
 	group->members = calloc(group->nr + 1, sizeof(*group->members));
 	group->fds = calloc(2 * group->nr + 1, sizeof(*group->fds));
-	group->result->nodes = calloc(group->nr + 1,
-				      sizeof(*group->result->nodes));
+	group->result->nodes =
+		calloc(group->nr + 1, sizeof(*group->result->nodes));
 	if (!group->members || !group->fds || !group->result->nodes)
 		return lace_no_memory(err);
 	for (n = 0; n < group->nr; n++)
@@ -395,15 +395,17 @@ static int active_segment(struct lace_lab *lab, const struct lace_plan *plan,
 	for (n = 0; n < lab->cluster.nr_nodes; n++) {
 		if (lace_client_device(lab->nodes[n].client, lab->device,
 				       &device, err))
-			return lab_of_node(lab, n, err);
+			return lace_lab_of_node(lab, n, err);
 		if (n && device.segment != *active)
-			return lace_fail(err, LACE_ERR_ANSWER,
-					 "nodes have different segments in force: apply the plan without a transition first");
+			return lace_fail(
+				err, LACE_ERR_ANSWER,
+				"nodes have different segments in force: apply the plan without a transition first");
 		*active = device.segment;
 	}
 	if (*active < 0 || *active >= plan->nr_segments)
-		return lace_fail(err, LACE_ERR_ANSWER,
-				 "no segment of the plan is in force: apply it without a transition first");
+		return lace_fail(
+			err, LACE_ERR_ANSWER,
+			"no segment of the plan is in force: apply it without a transition first");
 	return 0;
 }
 
@@ -415,14 +417,15 @@ static int check_plan(struct lace_lab *lab, const struct lace_plan *plan,
 	int ret = 0;
 
 	for (n = 0; n < lab->cluster.nr_nodes && !ret; n++) {
-		ret = lab_compare_node(lab, plan, n, active, err);
+		ret = lace_lab_compare_node(lab, plan, n, active, err);
 		steps += lab->nodes[n].changes.nr_steps;
 	}
-	lab_forget(lab);
+	lace_lab_forget(lab);
 	if (ret || !steps)
 		return ret;
-	return lace_fail(err, LACE_ERR_ANSWER,
-			 "another plan is in force: apply this one without a transition first");
+	return lace_fail(
+		err, LACE_ERR_ANSWER,
+		"another plan is in force: apply this one without a transition first");
 }
 
 /**
@@ -440,8 +443,12 @@ int lace_lab_go(struct lace_lab *lab, const struct lace_plan *plan,
 		struct lace_lab_transition *result, struct lace_error *err)
 {
 	struct group group = {
-		.lab = lab, .plan = plan, .request = request, .result = result,
-		.nr = lab->cluster.nr_nodes, .goal = request->to,
+		.lab = lab,
+		.plan = plan,
+		.request = request,
+		.result = result,
+		.nr = lab->cluster.nr_nodes,
+		.goal = request->to,
 	};
 	int64_t from;
 	int ret;
@@ -482,7 +489,8 @@ void lace_lab_transition_free(struct lace_lab_transition *result)
 static const char *node_name(const struct lace_cluster *cluster, int32_t node)
 {
 	return node >= 0 && (unsigned int)node < cluster->nr_nodes ?
-	       cluster->nodes[node].name : "?";
+		       cluster->nodes[node].name :
+		       "?";
 }
 
 static const char *what_failed(const struct lace_rt_fault *fault)
