@@ -409,7 +409,7 @@ def transition_refusals():
 
 def device_goes():
     """A device that is deleted while a hook is called takes its hooks along."""
-    run("ip", "link", "add", "lace1", "type", "lace", netns=NETNS)
+    run("ip", "link", "add", "lace1", "up", "type", "lace", netns=NETNS)
     with Netlink(NETNS) as hook, Netlink(NETNS) as monitor:
         monitor.join("hook")
         hook.set(DEV_SET, dev("lace1"), u16(3, 0))
@@ -427,7 +427,7 @@ def namespace_goes():
     """So does a namespace, with the hook's process still there."""
     run("ip", "netns", "add", "kh2")
     try:
-        run("ip", "link", "add", "lace0", "type", "lace", netns="kh2")
+        run("ip", "link", "add", "lace0", "up", "type", "lace", netns="kh2")
         with Netlink("kh2") as hook:
             hook.set(DEV_SET, dev(), u16(3, 0))
             hook.set(SEGMENT_SET, dev(), u32(3, 1))
@@ -446,6 +446,7 @@ try:
     run("ip", "link", "add", "p0", "address", "02:00:00:00:00:00", "master",
         "lace0", "type", "dummy", netns=NETNS)
     run("ip", "link", "set", "p0", "up", netns=NETNS)
+    run("ip", "link", "set", "lace0", "up", netns=NETNS)
     NETLINK = Netlink(NETNS)
     set_up(NETLINK)
     NETLINK.set(SEGMENT_ACTIVATE, dev(), u32(3, 7))

@@ -41,10 +41,17 @@ go() {
 	on transition start dev lace0 to "$@"
 }
 
-# last FILTER: jq's FILTER is true of the last transition
+# says FILTER WORDS...: jq's FILTER is true of what lacectl WORDS prints
+says() {
+	local filter=$1
+	shift
+	on -j "$@" >"$work/json" && jq -es ".[0] | $filter" "$work/json" \
+		>/dev/null || { cat "$work/json"; false; }
+}
+
+# last FILTER: it is true of the last transition
 last() {
-	on -j transition show dev lace0 | tee "$work/json" |
-		jq -e "$1" >/dev/null || { cat "$work/json"; false; }
+	says "$1" transition show dev lace0
 }
 
 no_hook() {
@@ -92,6 +99,7 @@ ip netns add "$ns" &&
 	ip -n "$ns" link add lace0 type lace &&
 	ip -n "$ns" link add p0 address 02:00:00:00:00:00 master lace0 type dummy &&
 	ip -n "$ns" link set p0 up &&
+	ip -n "$ns" link set lace0 up &&
 	on device set lace0 node 0 &&
 	on node add dev lace0 id 0 port 0 mac 02:00:00:00:00:00 &&
 	on node add dev lace0 id 1 port 0 mac 02:00:00:00:01:00 &&
@@ -104,17 +112,15 @@ ktap_plan 38
 
 ktap_check "there was none yet" refused 1 "there was none yet" \
 	on transition show dev lace0
-ktap_check "none in the history" sh -c \
-	"[ \"\$(lacectl -j -n $ns transition history)\" = '[]' ]"
+ktap_check "none in the history" says '. == []' transition history
 ktap_check "a transition" go 1
 ktap_check "is done" last '.result == "done" and .from == 0 and .to == 1 and
 	.phase == "idle" and .faults == [] and .reason == null and .attempt == 1'
-ktap_check "and the segment active" sh -c \
-	"[ \"\$(lacectl -j -n $ns device | jq '.[0].segment')\" = 1 ]"
-ktap_check "JSON of its end" sh -c "lacectl -j -n $ns transition start \
-	dev lace0 to 0 retries 2 on-failure degrade no-drain deadline verify 77 |
-	jq -e '.result == \"done\" and .retries == 2 and .no_drain and
-		.on_failure == \"degrade\" and .deadlines_ms.verify == 77'"
+ktap_check "and the segment active" says '.[0].segment == 1' device
+ktap_check "JSON of its end" says '.result == "done" and .retries == 2 and
+	.no_drain and .on_failure == "degrade" and .deadlines_ms.verify == 77' \
+	transition start dev lace0 to 0 retries 2 on-failure degrade no-drain \
+	deadline verify 77
 ktap_check "to a segment that is not there" refused 1 "lace0: " go 9
 ktap_check "bad words" refused 2 '"to SEGMENT" is missing' \
 	on transition start dev lace0
@@ -122,8 +128,8 @@ ktap_check "a bad phase" refused 2 '"slow" is none of: quiesce, drain' \
 	go 1 deadline slow 1
 ktap_check "a bad number" refused 2 'retries "17"' go 1 retries 17
 ktap_check "nothing to abort" refused 1 "lace0: " on transition abort dev lace0
-ktap_check "the history has both" sh -c "lacectl -j -n $ns transition history |
-	jq -e 'length == 2 and (.[0].id < .[1].id)'"
+ktap_check "the history has both" says 'length == 2 and .[0].id < .[1].id' \
+	transition history
 
 # ---- a hook ----
 
@@ -135,9 +141,8 @@ poll_until 20 listens
 start_hook quiesce,switch,resume \
 	sh -c "env | grep ^LACE_ >>$work/env; echo \$LACE_PHASE >>$work/phases"
 ktap_result "a hook" $?
-ktap_check "is shown" sh -c "lacectl -j -n $ns hook show dev lace0 | jq -e '
-	.[0].name == \"mover\" and .[0].phases == [\"quiesce\", \"switch\", \"resume\"]
-	and (.[0].busy | not)'"
+ktap_check "is shown" says '.[0].name == "mover" and (.[0].busy | not) and
+	.[0].phases == ["quiesce", "switch", "resume"]' hook show dev lace0
 ktap_check "its name is taken" refused 1 "another socket has it" \
 	on hook run dev lace0 name mover phase switch -- true
 ktap_check "a transition that it takes part in" go 1
@@ -178,7 +183,7 @@ ktap_check "is killed" poll_until 10 sh -c "! pgrep -x -f 'sleep 60'"
 stop_hook
 start_hook quiesce sleep 60
 go 0 deadline quiesce 60000 >"$work/out" 2>&1 &
-poll_until 10 sh -c "lacectl -j -n $ns hook | jq -e '.[0].busy' >/dev/null"
+poll_until 10 says '.[0].busy' hook
 ktap_check "abort" on transition abort dev lace0
 wait $!
 ktap_check "the transition is back" last \
