@@ -220,7 +220,7 @@ def called():
             refuses(errno.ESTALE, "CALL", HOOK_DONE, dev(),
                     u32(9, call["call"] + 1), netlink=hook.netlink)
             refuses(errno.EINVAL, "not those", HOOK_DONE, dev(),
-                    u32(9, call["call"]), u8(6, phase ^ 1),
+                    u32(9, call["call"]), u8(6, phase - 1),
                     netlink=hook.netlink)
             refuses(errno.EINVAL, "not those", HOOK_DONE, dev(),
                     u32(9, call["call"]), u64(7, number + 1),
@@ -413,6 +413,7 @@ def device_goes():
     with Netlink(NETNS) as hook, Netlink(NETNS) as monitor:
         monitor.join("hook")
         hook.set(DEV_SET, dev("lace1"), u16(3, 0))
+        hook.set(NODE_SET, dev("lace1"), u16(3, 0))
         hook.set(SEGMENT_SET, dev("lace1"), u32(3, 1))
         hook.set(HOOK_SET, dev("lace1"), text(3, "x"), u32(4, 1 << QUIESCE))
         hook.set(TRANSITION_START, dev("lace1"), u32(6, 1))
@@ -430,6 +431,7 @@ def namespace_goes():
         run("ip", "link", "add", "lace0", "up", "type", "lace", netns="kh2")
         with Netlink("kh2") as hook:
             hook.set(DEV_SET, dev(), u16(3, 0))
+            hook.set(NODE_SET, dev(), u16(3, 0))
             hook.set(SEGMENT_SET, dev(), u32(3, 1))
             hook.set(HOOK_SET, dev(), text(3, "x"), u32(4, 1 << QUIESCE))
             hook.set(TRANSITION_START, dev(), u32(6, 1))
