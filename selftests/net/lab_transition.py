@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """Transitions of a whole lab under traffic: every byte of every connection
-arrives, and what goes wrong is named and taken back everywhere.
+arrives, with and without draining, and requests that make no sense are refused.
 
-timeout: 500
+timeout: 900
 """
 
 import json
@@ -82,42 +82,8 @@ def refused():
     expect(crosses() == before and segments() == {0}, crosses())
 
 
-def wrong_wiring():
-    """Wrong wiring is named, and everything is as it was."""
-    plan = [LAB.segment(LAB.ring(0, 1), True),
-            LAB.segment(LAB.ring(0, 1) + LAB.ring(1, -1), False)]
-    lacectl("plan", "apply", LAB.write_plan(plan, "wrong.json"), "--lab",
-            LAB.name)
-    # The fibres to port 1 of n1 and n2 change places, in what the lab is told.
-    path = "/run/lace/%s/cluster.json" % LAB.name
-    with open(path, encoding="ascii") as file:
-        right = file.read()
-    cluster = json.loads(right)
-    ports = [node["ports"][1] for node in cluster["nodes"]]
-    ports[1]["rx"], ports[2]["rx"] = ports[2]["rx"], ports[1]["rx"]
-    with open(path, "w", encoding="ascii") as file:
-        json.dump(cluster, file)
-    LAB.write_plan(plan, "wrong.json", cluster=path)
-    streams = LAB.streams()
-    try:
-        before = crosses()
-        said = LAB.go(1, plan="wrong.json", status=1)
-        # The first node that finds out has all others abort.
-        expect("rolled back" in said and (
-            "lane n0/1 reaches n1/1, plan says n2/1" in said or
-            "lane n2/1 reaches n2/1, plan says n1/1" in said), said)
-        expect(crosses() == before and segments() == {0}, crosses())
-    finally:
-        with open(path, "w", encoding="ascii") as file:
-            file.write(right)
-        bad, broken = finish(streams)
-    expect((bad, broken) == (0, 0), (bad, broken))
-    LAB.write_plan(plan, "wrong.json")
-    expect(LAB.go(1, plan="wrong.json")["done"], "with the right wiring")
-
-
 try:
     LAB.up("rate", "20M", "switch-time", "20ms")
-    main(under_traffic, without_drain, unchanged, refused, wrong_wiring)
+    main(under_traffic, without_drain, unchanged, refused)
 finally:
     LAB.down()
