@@ -134,8 +134,8 @@ enum lace_attr_devstat {
 	LACE_A_DEVSTAT_REORDER_DEPTH,	/* most that waited of one flow */
 	LACE_A_DEVSTAT_GATE_HELD,	/* waited for a lane to be proved */
 	LACE_A_DEVSTAT_GATE_PASSED,	/* of these, went on */
-	LACE_A_DEVSTAT_GATE_DROPPED,	/* of these, or instead: too many, too
-					 * long, or no lane in the new segment
+	LACE_A_DEVSTAT_GATE_DROPPED,	/* of these, or instead: too many, or
+					 * no lane in the new segment
 					 */
 	__LACE_A_DEVSTAT_MAX
 };
