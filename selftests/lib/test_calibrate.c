@@ -21,8 +21,9 @@ static double rate_of(double rate_bps, double jitter)
 
 	for (int i = 0; i <= WINDOWS; i++) {
 		double at = 0.05 * (i + jitter * (dice_roll(&dice, 1000) / 1e3));
-		double from = fmax(last, 1.0 * (i / 20));
-		double until = fmin(at, 1.0 * (i / 20) + 0.6);
+		int second = i / 20;
+		double from = fmax(last, second);
+		double until = fmin(at, second + 0.6);
 
 		if (until > from)
 			sent += rate_bps / 8 * (until - from);
