@@ -80,6 +80,20 @@ panics() {
 		grep -qx before "$work/out"
 }
 
+# What the kernel says where QEMU runs a breakpoint that was taken away.
+dies_of_breakpoint='echo "<0>Oops: int3: 0000" >/dev/kmsg
+	echo c >/proc/sysrq-trigger'
+
+miscarries() {
+	vm 123 --accel tcg -- sh -c "$dies_of_breakpoint" &&
+		grep -q 'breakpoint that was no longer there' "$work/err"
+}
+
+takes_turns() {
+	vm 0 --accel single -- sh -c '[ "$(nproc)" = 2 ]' &&
+		vm 125 --accel single -- sh -c "$dies_of_breakpoint"
+}
+
 hangs() {
 	vm 124 --timeout 3 -- sh -c 'echo started; sleep 300' &&
 		grep -q 'did not end in 3 seconds' "$work/err" &&
@@ -142,7 +156,7 @@ usage_errors() {
 		vm 2 --memory -1 -- true && vm 2 --frobnicate -- true
 }
 
-ktap_plan 34
+ktap_plan 36
 for kernel in 6.1 6.12; do
 	export LACE_TEST_VALUE="a b"
 	ktap_check "$kernel: runs a command" surroundings $kernel
@@ -166,6 +180,8 @@ ktap_check "a command that a signal ends" by_signal
 ktap_check "much output" much_output
 ktap_check "a process left behind delays nothing" left_behind
 ktap_check "a panic is a failure" panics
+ktap_check "a breakpoint that was no longer there" miscarries
+ktap_check "not where processors take turns" takes_turns
 ktap_check "a hang is a failure" hangs
 ktap_check "a machine switched off is a failure" halts
 ktap_check "a machine that does not start is a failure" no_boot
