@@ -47,10 +47,30 @@ static int add_counters(struct lanes *lanes, double sign,
 	return 0;
 }
 
+/* While connections are open: no byte of theirs gets lost. */
+static int go_over(struct lanes *lanes, unsigned int segment,
+		   struct lace_error *err)
+{
+	const struct lace_rt_request request = { .to = segment };
+	struct lace_lab_transition transition;
+	int ret;
+
+	if (lace_lab_go(lanes->lab, lanes->plan, &request, &transition, err))
+		return -1;
+	ret = transition.done ? 0 :
+		lace_fail(err, LACE_ERR_ANSWER,
+			  "the lab did not get into segment %u: %s", segment,
+			  transition.nr_nodes ? transition.nodes[0].reason :
+						"no node says why");
+	lace_lab_transition_free(&transition);
+	return ret;
+}
+
 /**
  * lanes_enter() - puts a segment in force
  * @arg:	struct lanes
- * @segment:	of the plan; counting starts with the first
+ * @segment:	of the plan, by a transition; counting starts with the first,
+ *		which is simply activated
  * @err:	why not
  */
 int lanes_enter(void *arg, unsigned int segment, struct lace_error *err)
@@ -59,7 +79,7 @@ int lanes_enter(void *arg, unsigned int segment, struct lace_error *err)
 	size_t nr_changes;
 
 	if (segment)
-		return lace_lab_activate(lanes->lab, lanes->plan, segment, err);
+		return go_over(lanes, segment, err);
 	if (lace_lab_apply(lanes->lab, lanes->plan, 0, &nr_changes, err))
 		return -1;
 	return add_counters(lanes, -1, err);

@@ -13,6 +13,7 @@
 #include "lacectl.h"
 #include "output.h"
 #include "runtime.h"
+#include "show.h"
 #include "units.h"
 
 #include <limits.h>
@@ -72,6 +73,7 @@ struct found {
 	double control_ratio;
 	size_t nr_transitions;
 	double reconfig_s;
+	double phase_s[LACE_PHASE_MAX + 1];	/* medians, too */
 };
 
 /* ---- counters ---- */
@@ -283,6 +285,62 @@ static void name_odd_lanes(const struct watch *watch, double scale,
 	}
 }
 
+/* Transitions in which something moved, and nothing failed. */
+static bool is_clean(const struct lace_rt_transition *transition)
+{
+	return transition->result == LACE_RESULT_DONE && transition->ports &&
+	       !transition->nr_faults;
+}
+
+static int add_transitions(const struct source *source,
+			   struct lace_rt_transition *all, size_t *nr,
+			   struct lace_error *err)
+{
+	struct lace_rt_transition *list;
+	size_t nr_list;
+	int ret = lace_client_transitions(source->client, source->dev, &list,
+					  &nr_list, err);
+
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < nr_list && i < LACE_TRANSITION_HISTORY; i++)
+		if (is_clean(&list[i]))
+			all[(*nr)++] = list[i];
+	free(list);
+	return 0;
+}
+
+/* Of a phase, or of all together if phase is 0. */
+static double median_s(const struct lace_rt_transition *all, size_t nr,
+		       unsigned int phase, double *room)
+{
+	for (size_t i = 0; i < nr; i++)
+		room[i] = 1e-9 * (phase ? all[i].times_ns[phase] :
+					  all[i].total_ns);
+	return lace_calibrate_median(room, nr);
+}
+
+static int estimate_transitions(const struct watch *watch, struct found *found,
+				struct lace_error *err)
+{
+	size_t most = (size_t)watch->nr_sources * LACE_TRANSITION_HISTORY;
+	struct lace_rt_transition *all = calloc(most, sizeof(*all));
+	double *room = calloc(most, sizeof(*room));
+	int ret = all && room ? 0 : lace_no_memory(err);
+
+	for (unsigned int i = 0; !ret && i < watch->nr_sources; i++)
+		ret = add_transitions(&watch->sources[i], all,
+				      &found->nr_transitions, err);
+	for (unsigned int phase = 0;
+	     !ret && found->nr_transitions && phase <= LACE_PHASE_MAX; phase++)
+		found->phase_s[phase] = median_s(all, found->nr_transitions,
+						 phase, room);
+	found->reconfig_s = found->phase_s[0];
+	free(room);
+	free(all);
+	return ret;
+}
+
 static int estimate(const struct watch *watch, double scale,
 		    struct found *found, struct lace_error *err)
 {
@@ -296,7 +354,7 @@ static int estimate(const struct watch *watch, double scale,
 		return lace_fail(err, LACE_ERR_ANSWER,
 				 "no lane was busy for long enough: calibrate while traffic flows");
 	name_odd_lanes(watch, scale, payload, found);
-	return 0;
+	return estimate_transitions(watch, found, err);
 }
 
 /* ---- results ---- */
@@ -328,12 +386,38 @@ static int write_cluster(const char *path, const struct lace_cluster *cluster,
 	return output_close(&output, err);
 }
 
+static json_t *json_phases(const struct found *found)
+{
+	json_t *phases;
+
+	if (!found->nr_transitions)
+		return json_null();
+	phases = json_object();
+	for (unsigned int i = 1; i <= LACE_PHASE_MAX; i++)
+		json_object_set_new(phases, phase_name(i),
+				    json_real(found->phase_s[i]));
+	return phases;
+}
+
+static void print_transitions(const struct found *found)
+{
+	if (!found->nr_transitions) {
+		puts("transition     there was none to measure");
+		return;
+	}
+	printf("transition     %.3f ms (median of %zu):", 1e3 * found->reconfig_s,
+	       found->nr_transitions);
+	for (unsigned int i = 1; i <= LACE_PHASE_MAX; i++)
+		printf(" %s %.3f", phase_name(i), 1e3 * found->phase_s[i]);
+	putchar('\n');
+}
+
 static int report(const struct lacectl *ctl, const struct found *found,
 		  struct lace_error *err)
 {
 	if (ctl->json)
 		return print_json(ctl, json_pack(
-			"{s:I, s:f, s:f, s:f, s:f, s:I, s:o}",
+			"{s:I, s:f, s:f, s:f, s:f, s:I, s:o, s:o}",
 			"lanes", (json_int_t)found->nr_lanes,
 			"payload_ratio", found->ratio,
 			"payload_ratio_least", found->least,
@@ -341,17 +425,14 @@ static int report(const struct lacectl *ctl, const struct found *found,
 			"control_ratio", found->control_ratio,
 			"transitions", (json_int_t)found->nr_transitions,
 			"reconfig_s", found->nr_transitions ?
-				json_real(found->reconfig_s) : json_null()),
+				json_real(found->reconfig_s) : json_null(),
+			"phases_s", json_phases(found)),
 			err);
 	printf("payload rate   %.4f of the ports' rate (%zu lanes, %.4f to %.4f)\n"
 	       "control ratio  %.6f\n",
 	       found->ratio, found->nr_lanes, found->least, found->most,
 	       found->control_ratio);
-	if (found->nr_transitions)
-		printf("transition     %.3f ms (median of %zu)\n",
-		       1e3 * found->reconfig_s, found->nr_transitions);
-	else
-		puts("transition     there was none to measure");
+	print_transitions(found);
 	return print_end(err);
 }
 
