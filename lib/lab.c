@@ -505,3 +505,95 @@ int lace_lab_apply(struct lace_lab *lab, const struct lace_plan *plan,
 	lace_lab_forget(lab);
 	return ret;
 }
+
+static int read_active(struct lace_lab *lab, int64_t *actives,
+		       struct lace_error *err)
+{
+	struct lace_rt_device device;
+	unsigned int n;
+
+	for (n = 0; n < lab->cluster.nr_nodes; n++) {
+		if (lace_client_device(lab->nodes[n].client, lab->device,
+				       &device, err))
+			return lace_lab_of_node(lab, n, err);
+		actives[n] = device.segment;
+	}
+	return 0;
+}
+
+static int activate_all(struct lace_lab *lab, int64_t segment,
+			struct lace_error *err)
+{
+	unsigned int n;
+
+	for (n = 0; n < lab->cluster.nr_nodes; n++)
+		if (lace_client_activate(lab->nodes[n].client, lab->device,
+					 segment, err))
+			return lace_lab_of_node(lab, n, err);
+	return 0;
+}
+
+static void restore_actives(struct lace_lab *lab, const int64_t *actives,
+			    struct lace_error *err)
+{
+	size_t len = strlen(err->text);
+	struct lace_error why;
+	unsigned int n;
+
+	for (n = 0; n < lab->cluster.nr_nodes; n++)
+		if (lace_client_activate(lab->nodes[n].client, lab->device,
+					 actives[n], &why))
+			snprintf(err->text + len, sizeof(err->text) - len,
+				 "; and %s could not be put back: %s",
+				 lab->cluster.nodes[n].name, why.text);
+}
+
+static int change_active(struct lace_lab *lab, unsigned int segment,
+			 const int64_t *actives, const struct lab_crosses *was,
+			 const struct lab_crosses *will, struct lace_error *err)
+{
+	if (!lace_lab_switch_ocs(lab, will, err) && !activate_all(lab, segment, err))
+		return 0;
+	restore_ocs(lab, was, err);
+	restore_actives(lab, actives, err);
+	return -1;
+}
+
+/**
+ * lace_lab_activate() - put another segment into force
+ * @lab: the lab
+ * @plan: the plan, applied before
+ * @segment: the segment
+ * @err: filled on failure
+ *
+ * Returns when the circuits are lit.
+ *
+ * Return: 0 or a negative value: then the lab is as it was.
+ */
+int lace_lab_activate(struct lace_lab *lab, const struct lace_plan *plan,
+		      unsigned int segment, struct lace_error *err)
+{
+	struct lab_crosses was = { 0 }, will = { 0 };
+	int64_t *actives;
+	int ret;
+
+	if (segment >= plan->nr_segments)
+		return lace_fail(err, LACE_ERR_INPUT,
+				 "the plan has no segment %u, and %u segments",
+				 segment, plan->nr_segments);
+	actives = calloc(lab->cluster.nr_nodes + 1, sizeof(*actives));
+	if (!actives)
+		return lace_no_memory(err);
+	ret = read_active(lab, actives, err);
+	if (!ret)
+		ret = lace_lab_crosses_of_segment(lab, &plan->segments[segment], &will,
+					 err);
+	if (!ret)
+		ret = crosses_now(lab, &was, err);
+	if (!ret)
+		ret = change_active(lab, segment, actives, &was, &will, err);
+	free(was.list);
+	free(will.list);
+	free(actives);
+	return ret;
+}

@@ -148,6 +148,9 @@ const char *lace_lab_device(const struct lace_lab *lab);
  */
 int lace_lab_apply(struct lace_lab *lab, const struct lace_plan *plan,
 		   int64_t active, size_t *nr_changes, struct lace_error *err);
+/* The same for another segment of a plan that is applied. */
+int lace_lab_activate(struct lace_lab *lab, const struct lace_plan *plan,
+		      unsigned int segment, struct lace_error *err);
 
 /* ---- lab_transition.c: all nodes of a lab go over together ---- */
 

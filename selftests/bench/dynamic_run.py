@@ -60,8 +60,8 @@ class Bench:
         return plan
 
     def replay(self, cluster, plan):
-        return ("lace-replay", "-j", "-l", LAB, "-c", cluster, "-s", SCHEDULE,
-                "-p", plan, "--scale-bytes", str(self.options.scale))
+        return ("lace-replay", "-j", "--transitions", "-l", LAB, "-c", cluster,
+                "-s", SCHEDULE, "-p", plan, "--scale-bytes", str(self.options.scale))
 
     def calibrate(self, cluster):
         """Counters and transitions while the plan is played."""

@@ -69,8 +69,7 @@ static int go_over(struct lanes *lanes, unsigned int segment,
 /**
  * lanes_enter() - puts a segment in force
  * @arg:	struct lanes
- * @segment:	of the plan, by a transition; counting starts with the first,
- *		which is simply activated
+ * @segment:	of the plan; counting starts with the first
  * @err:	why not
  */
 int lanes_enter(void *arg, unsigned int segment, struct lace_error *err)
@@ -79,7 +78,9 @@ int lanes_enter(void *arg, unsigned int segment, struct lace_error *err)
 	size_t nr_changes;
 
 	if (segment)
-		return go_over(lanes, segment, err);
+		return lanes->transitions ? go_over(lanes, segment, err) :
+			lace_lab_activate(lanes->lab, lanes->plan, segment,
+					  err);
 	if (lace_lab_apply(lanes->lab, lanes->plan, 0, &nr_changes, err))
 		return -1;
 	return add_counters(lanes, -1, err);

@@ -17,7 +17,7 @@ struct options {
 	const char *cluster, *schedule, *plan, *lab, *output;
 	double scale_bytes;	/* 0: as the lab's rates */
 	unsigned long timeout_s, tcp_port;
-	bool json;
+	bool json, transitions;
 };
 
 /* Everything read and made, in the order in which it comes about. */
@@ -41,8 +41,10 @@ static const char usage[] =
 "\n"
 "  -c, --cluster FILE      cluster\n"
 "  -s, --schedule FILE     schedule\n"
-"  -p, --plan FILE         plan: a transition leads from segment to segment, and\n"
-"                          what is measured is held against what it promises\n"
+"  -p, --plan FILE         plan: its segments are activated in turn, and what is\n"
+"                          measured is held against what it promises\n"
+"      --transitions       a transition leads from segment to segment, in which\n"
+"                          all lanes are proved\n"
 "  -l, --lab NAME          lab whose namespaces are the nodes; without it nodes\n"
 "                          are addresses of this host\n"
 "      --scale-bytes X     bytes sent for each byte of the schedule; by default as\n"
@@ -58,6 +60,7 @@ enum {
 	OPT_SCALE_BYTES = 256,
 	OPT_TIMEOUT,
 	OPT_TCP_PORT,
+	OPT_TRANSITIONS,
 };
 
 static const struct option long_options[] = {
@@ -68,6 +71,7 @@ static const struct option long_options[] = {
 	{ "scale-bytes", required_argument, NULL, OPT_SCALE_BYTES },
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
 	{ "tcp-port", required_argument, NULL, OPT_TCP_PORT },
+	{ "transitions", no_argument, NULL, OPT_TRANSITIONS },
 	{ "json", no_argument, NULL, 'j' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "help", no_argument, NULL, 'h' },
@@ -138,6 +142,9 @@ static void parse_options(int argc, char **argv, struct options *options)
 		case OPT_TCP_PORT:
 			options->tcp_port = whole("tcp-port", optarg, 1, 65535);
 			break;
+		case OPT_TRANSITIONS:
+			options->transitions = true;
+			break;
 		case 'j':
 			options->json = true;
 			break;
@@ -157,6 +164,8 @@ static void parse_options(int argc, char **argv, struct options *options)
 		usage_error("unexpected argument '%s'", argv[optind]);
 	if (!options->cluster || !options->schedule)
 		usage_error("--cluster and --schedule are needed");
+	if (options->transitions && !options->plan)
+		usage_error("--transitions needs --plan: segments are the plan's");
 	if (options->plan && !options->lab)
 		usage_error("--plan needs --lab: without lanes there is nothing to activate");
 }
@@ -178,7 +187,8 @@ static int read_files(const struct options *options, struct state *state,
 }
 
 static int play_plan(const struct settings *settings, double scale_bytes,
-		     struct state *state, struct lace_error *err)
+		     bool transitions, struct state *state,
+		     struct lace_error *err)
 {
 	struct scale scale = {
 		.bytes = scale_bytes,
@@ -189,6 +199,7 @@ static int play_plan(const struct settings *settings, double scale_bytes,
 		.cluster = &state->cluster,
 		.plan = &state->plan,
 		.prediction = &state->prediction,
+		.transitions = transitions,
 	};
 
 	if (predict(&state->cluster, &state->demand, &state->plan, &scale,
@@ -222,8 +233,10 @@ static int run(const struct options *options, struct state *state,
 	if (traffic_make(&state->demand, options->plan ? &state->plan : NULL,
 			 scale, &state->traffic, err))
 		return -1;
-	return options->plan ? play_plan(&settings, scale, state, err) :
-			       play(&settings, NULL, NULL, &state->result, err);
+	if (options->plan)
+		return play_plan(&settings, scale, options->transitions, state,
+				 err);
+	return play(&settings, NULL, NULL, &state->result, err);
 }
 
 static int write_output(const char *path, const struct report *report)

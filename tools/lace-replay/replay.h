@@ -221,6 +221,7 @@ struct lanes {
 	const struct lace_cluster *cluster;
 	const struct lace_plan *plan;
 	struct prediction *prediction;	/* its lanes are measured */
+	bool transitions;		/* from segment to segment */
 };
 
 /* A play_enter. */
