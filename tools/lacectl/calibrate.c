@@ -56,6 +56,9 @@ struct source {
 struct lane {
 	unsigned int node, port, peer, peer_port;
 	struct lace_lane_count *counts;
+	double ratio;		/* of the rate that the cluster file says; 0:
+				 * not known
+				 */
 };
 
 struct watch {
@@ -108,9 +111,11 @@ static struct lane *find_lane(struct watch *watch, unsigned int node,
 	if (watch->nr_counts)
 		return NULL;	/* came later */
 	lane = &watch->lanes[watch->nr_lanes];
-	*lane = (struct lane){ node, from->port, from->peer, from->peer_port,
-			       calloc(watch->max_counts,
-				      sizeof(*lane->counts)) };
+	*lane = (struct lane){
+		.node = node, .port = from->port,
+		.peer = from->peer, .peer_port = from->peer_port,
+		.counts = calloc(watch->max_counts, sizeof(*lane->counts)),
+	};
 	watch->nr_lanes += !!lane->counts;
 	return lane->counts ? lane : NULL;
 }
@@ -218,7 +223,6 @@ static double circuit_bps(const struct lace_cluster *cluster,
 		    rx->ports[lane->port].rate_bps);
 }
 
-/* Of a lane: what it carried of what the cluster file says; 0: not known. */
 static double lane_ratio(const struct watch *watch, const struct lane *lane,
 			 double scale)
 {
@@ -229,29 +233,33 @@ static double lane_ratio(const struct watch *watch, const struct lane *lane,
 	return lace_calibrate_rate(lane->counts, watch->nr_counts) / planned;
 }
 
-static double fullest(const struct watch *watch, double scale)
+/* Fills in what each lane carried; those that nothing filled count as unknown. */
+static void estimate_lanes(struct watch *watch, double scale)
 {
 	double most = 0;
 
+	for (size_t i = 0; i < watch->nr_lanes; i++) {
+		struct lane *lane = &watch->lanes[i];
+
+		lane->ratio = lane_ratio(watch, lane, scale);
+		most = fmax(most, lane->ratio);
+	}
 	for (size_t i = 0; i < watch->nr_lanes; i++)
-		most = fmax(most, lane_ratio(watch, &watch->lanes[i], scale));
-	return most;
+		if (watch->lanes[i].ratio <= FULL * most)
+			watch->lanes[i].ratio = 0;
 }
 
-static int estimate_rates(const struct watch *watch, double scale,
-			  double payload, struct found *found,
-			  struct lace_error *err)
+static int estimate_rates(const struct watch *watch, double payload,
+			  struct found *found, struct lace_error *err)
 {
 	double *ratios = calloc(watch->nr_lanes + 1, sizeof(*ratios));
-	double most = fullest(watch, scale), ratio;
 
 	if (!ratios)
 		return lace_no_memory(err);
-	for (size_t i = 0; i < watch->nr_lanes; i++) {
-		ratio = lane_ratio(watch, &watch->lanes[i], scale);
-		if (ratio > FULL * most)
-			ratios[found->nr_lanes++] = payload * ratio;
-	}
+	for (size_t i = 0; i < watch->nr_lanes; i++)
+		if (watch->lanes[i].ratio > 0)
+			ratios[found->nr_lanes++] =
+				payload * watch->lanes[i].ratio;
 	if (found->nr_lanes) {
 		found->ratio = lace_calibrate_median(ratios, found->nr_lanes);
 		found->least = ratios[0];
@@ -264,24 +272,22 @@ static int estimate_rates(const struct watch *watch, double scale,
 /* A lane that is busy and slow is named: it is not for the compiler to plan
  * around, but to be repaired.
  */
-static void name_odd_lanes(const struct watch *watch, double scale,
-			   double payload, const struct found *found)
+static void name_odd_lanes(const struct watch *watch, double payload,
+			   const struct found *found)
 {
 	const struct lace_node *nodes = watch->cluster->nodes;
-	double most = fullest(watch, scale);
 
 	for (size_t i = 0; i < watch->nr_lanes; i++) {
 		const struct lane *lane = &watch->lanes[i];
-		double ratio = lane_ratio(watch, lane, scale);
+		double of_others = payload * lane->ratio / found->ratio;
 
-		if (ratio <= FULL * most ||
-		    fabs(payload * ratio / found->ratio - 1) <= ALIKE)
+		if (!(lane->ratio > 0) || fabs(of_others - 1) <= ALIKE)
 			continue;
 		fprintf(stderr,
 			"lacectl: lane %s/%u to %s/%u has %.3f of the others' rate\n",
 			nodes[lane->peer].name, lane->peer_port,
 			nodes[lane->node].name, lane->port,
-			payload * ratio / found->ratio);
+			of_others);
 	}
 }
 
@@ -341,19 +347,20 @@ static int estimate_transitions(const struct watch *watch, struct found *found,
 	return ret;
 }
 
-static int estimate(const struct watch *watch, double scale,
+static int estimate(struct watch *watch, double scale,
 		    struct found *found, struct lace_error *err)
 {
 	struct lace_traffic_count traffic = difference(watch);
 	double payload = lace_calibrate_payload(&traffic);
 
-	if (estimate_rates(watch, scale, payload, found, err))
+	estimate_lanes(watch, scale);
+	if (estimate_rates(watch, payload, found, err))
 		return -1;
 	found->control_ratio = lace_calibrate_control(&traffic);
 	if (!found->nr_lanes)
 		return lace_fail(err, LACE_ERR_ANSWER,
 				 "no lane was busy for long enough: calibrate while traffic flows");
-	name_odd_lanes(watch, scale, payload, found);
+	name_odd_lanes(watch, payload, found);
 	return estimate_transitions(watch, found, err);
 }
 
