@@ -123,7 +123,7 @@ setup:
 jobs := $(shell nproc)
 
 check: setup
-	+$(Q)selftests/run --build $(TESTS)
+	$(Q)selftests/run --build $(TESTS)
 
 demo: setup
 	+$(Q)$(MAKE) -j$(jobs) all
@@ -140,7 +140,7 @@ table: lib tools
 	$(Q)selftests/bench/table --rst
 
 lint:
-	+$(Q)selftests/run --only lint
+	$(Q)selftests/run --only lint
 
 fuzz:
 	+$(Q)$(MAKE) SAN=fuzz fuzzers

@@ -14,6 +14,8 @@ KERNELS = ("6.1", "6.12", "debug")
 # What a test in a virtual machine runs on unless it says otherwise. A test on
 # the host says so only if it cannot do without the debug kernel.
 DEFAULT_KERNELS = ("6.12",)
+# So many turns have all tests that take turns on a kernel.
+TURNS = 6
 # By how much a kernel is slower than others; times that tests allow for what
 # the kernel does are multiplied by it (LACE_SLOW in the machine).
 SLOW = {"debug": 5}
@@ -40,6 +42,7 @@ class Program:
         head = read_head(source or command[0])
         self.seconds = declared_seconds(head)
         self.kernels = declared_kernels(head, source or command[0])
+        self.in_turn = declared_in_turn(head, source or command[0])
 
     @property
     def title(self):
@@ -64,16 +67,29 @@ def declared_seconds(head):
     return int(match.group(1)) if match else DEFAULT_SECONDS
 
 
-def declared_kernels(head, path):
-    """What a test runs on, if it says so: a line with `kernels: NAME...'."""
-    match = re.search(r"^\W*kernels: ([\w. ]+?)\W*$", head, re.M)
+def declared_names(head, key, path):
+    """Names of kernels in a line with `KEY: NAME...'; None without it."""
+    match = re.search(r"^\W*%s: ([\w. ]+?)\W*$" % key, head, re.M)
     if not match:
-        return DEFAULT_KERNELS
+        return None
     names = match.group(1).split()
     for name in names:
         if name not in KERNELS:
             raise ValueError("%s: there is no kernel %s" % (path, name))
     return names
+
+
+def declared_kernels(head, path):
+    """What a test runs on each time. One that says nothing does on the usual."""
+    usual = [] if declared_in_turn(head, path) else DEFAULT_KERNELS
+    return declared_names(head, "kernels", path) or usual
+
+
+def declared_in_turn(head, path):
+    """What else it runs on, where there is no time for all such tests at once:
+    a line with `in turn: NAME...'.
+    """
+    return declared_names(head, "in turn", path) or []
 
 
 def files(folder, accept):
@@ -116,14 +132,38 @@ def host_programs():
     return found
 
 
-def guest_programs(kernel):
+def guest_programs(kernel, turn=None):
+    """Tests that run on a kernel. Of those that take turns there: the ones whose
+    turn it is, or all.
+    """
     found = [Program("%s-%s" % (folder, kernel), name,
                      ["selftests/%s/%s" % (folder, name)])
              for folder in GUEST for name in scripts(folder, "")]
-    found = [p for p in found if kernel in p.kernels]
+    found = [p for p in found if kernel in p.kernels or kernel in p.in_turn]
     for program in found:
         program.seconds *= SLOW.get(kernel, 1)
-    return found
+    if turn is None:
+        return found
+    wait = [p for p in found if kernel not in p.kernels]
+    lots = share_out(wait, TURNS)
+    now = lots[turn % len(lots)] if lots else []
+    return [p for p in found if p not in wait or p in now]
+
+
+def turn_of_commit():
+    """The turn that a commit has, which goes by its name: always the same."""
+    done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=TOP, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return int(done.stdout[:8] or b"0", 16) % TURNS
+
+
+def share_out(tests, n):
+    """The tests in up to n lots that take about equally long, going by their
+    time limits; those of a lot in the order that they had."""
+    lots = [[] for _ in range(n)]
+    for program in sorted(tests, key=lambda p: -p.seconds):
+        min(lots, key=lambda lot: sum(p.seconds for p in lot)).append(program)
+    return [[p for p in tests if p in lot] for lot in lots if lot]
 
 
 def signal_group(process, number):

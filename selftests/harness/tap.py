@@ -5,12 +5,16 @@ A program that died, that printed no plan, or that printed fewer results than
 it planned has failed, whatever the results say that it did print.
 """
 
+import collections
 import re
 
 RESULT = re.compile(r"(not )?ok\b\s*(\d+)?(.*)")
 PLAN = re.compile(r"1\.\.(\d+)\s*(?:#\s*SKIP\b\s*(.*))?$", re.I)
 SKIP = re.compile(r"#\s*SKIP\b", re.I)
 KSFT_SKIP = 4
+# Of the notes below a failure the last are told with it, such as the end of a
+# traceback, each up to a width: CI keeps what was printed, and nothing else.
+NOTES, NOTE_WIDTH = 8, 300
 
 
 class Verdict:
@@ -38,6 +42,16 @@ class Verdict:
         return text
 
 
+def notes_below(lines):
+    """The last of the notes that follow a result, before anything else."""
+    notes = collections.deque(maxlen=NOTES)
+    for line in lines:
+        if not line.startswith("#"):
+            break
+        notes.append("  " + line[:NOTE_WIDTH])
+    return list(notes)
+
+
 def judge(output, status, killed_after=None):
     """Verdict on a program that printed `output' and exited with `status'
     (negative: the signal), or was killed after so many seconds."""
@@ -46,7 +60,8 @@ def judge(output, status, killed_after=None):
     plan_skips = False
     numbers = set()
     results = 0
-    for line in output.splitlines():
+    lines = output.splitlines()
+    for index, line in enumerate(lines):
         plan = PLAN.match(line)
         if plan:
             if planned is not None:
@@ -65,6 +80,7 @@ def judge(output, status, killed_after=None):
             numbers.add(number)
         if result.group(1):
             verdict.fail(line)
+            verdict.reasons += notes_below(lines[index + 1:])
         elif SKIP.search(result.group(3)):
             verdict.skipped += 1
         else:

@@ -71,20 +71,56 @@ SOURCES = (
 
 
 DECLARED = (
-    ("nothing said", "# a test\n", (240, ("6.12",))),
-    ("a time", "# timeout: 30\n", (30, ("6.12",))),
+    ("nothing said", "# a test\n", (240, ("6.12",), [])),
+    ("a time", "# timeout: 30\n", (30, ("6.12",), [])),
     ("kernels", '"""What.\n\nkernels: 6.1 debug\ntimeout: 7\n"""\n',
-     (7, ["6.1", "debug"])),
+     (7, ["6.1", "debug"], [])),
     ("no such kernel", "# kernels: 6.12 5.4\n", None),
+    ("a kernel in turn", "# in turn: debug\n", (240, [], ["debug"])),
+    ("each time and in turn", "# kernels: 6.1\n# in turn: debug\n",
+     (240, ["6.1"], ["debug"])),
+    ("no such kernel in turn", "# in turn: 5.4\n", None),
 )
+
+
+# (time limits of tests, number of lots, their time limits lot by lot)
+LOTS = (
+    ("no tests", (), 2, []),
+    ("fewer tests than lots", (5,), 2, [[5]]),
+    ("one lot", (5, 7, 1), 1, [[5, 7, 1]]),
+    ("two lots that are about as long", (1, 9, 5, 2, 4), 2,
+     [[9, 2], [1, 5, 4]]),
+)
+
+
+def shared_out(limits, n):
+    """Time limits of lots, of tests with such limits."""
+    tests = []
+    for seconds in limits:
+        tests.append(programs.Program("harness", "test", ["/dev/null"]))
+        tests[-1].seconds = seconds
+    return [[p.seconds for p in lot] for lot in programs.share_out(tests, n)]
 
 
 def declared(head):
     try:
         return (programs.declared_seconds(head),
-                programs.declared_kernels(head, "a test"))
+                programs.declared_kernels(head, "a test"),
+                programs.declared_in_turn(head, "a test"))
     except ValueError:
         return None
+
+
+def turns(kernel):
+    """How often each test that takes turns runs in all of them, and each that
+    does not.
+    """
+    titles = [p.title for turn in range(programs.TURNS)
+              for p in programs.guest_programs(kernel, turn)]
+    return {kernel in p.kernels: {titles.count(q.title) for q in found
+                                  if (kernel in q.kernels) ==
+                                  (kernel in p.kernels)}
+            for found in [programs.guest_programs(kernel)] for p in found}
 
 
 def execute(script, seconds=20):
@@ -127,6 +163,11 @@ def checks():
     for name, output, status, killed_after, want in VERDICTS:
         got = numbers(tap.judge(output, status, killed_after))
         yield "verdict: " + name, got == want, "%s, not %s" % (got, want)
+    got = tap.judge("1..2\nnot ok 1 - a\n" + "".join(
+        "# line %d\n" % i for i in range(20)) + "ok 2 - b\n# no\n", 1).reasons
+    yield "verdict: the last notes below a failure are told with it", \
+        got == ["not ok 1 - a"] + ["  # line %d" % i for i in range(12, 20)], \
+        str(got)
     for name, script, want in (
             ("a script that passes", "echo 1..1; echo ok 1 - a", (1, 0, 0)),
             ("a script that kills itself", "echo 1..1; kill -9 $$",
@@ -144,6 +185,12 @@ def checks():
     for name, head, want in DECLARED:
         got = declared(head)
         yield "declared: " + name, got == want, str(got)
+    got = turns("debug")
+    yield "turns: in all of them, or in one", \
+        got == {True: {programs.TURNS}, False: {1}}, str(got)
+    for name, limits, n, want in LOTS:
+        got = shared_out(limits, n)
+        yield "lots: " + name, got == want, str(got)
     for name, file, text, has, lacks in SOURCES:
         status, made = sources(file, text)
         yield "sources: " + name, status == 0 and \
