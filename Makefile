@@ -117,6 +117,7 @@ modules:
 
 setup:
 	$(Q)selftests/setup/packages
+	$(Q)selftests/setup/qemu
 	$(Q)selftests/setup/kernels 6.1 6.12
 
 # What follows needs a machine that is set up, so it starts make once more.

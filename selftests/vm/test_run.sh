@@ -80,6 +80,35 @@ panics() {
 		grep -qx before "$work/out"
 }
 
+# gives_up TIMES: a QEMU that gives itself up so often, and then works
+gives_up() {
+	local real=$PWD/build/vm/qemu/usr
+	: >"$work/starts"
+	cat >"$work/qemu" <<-EOF
+		#!/bin/sh
+		echo >>"$work/starts"
+		if [ \$(wc -l <"$work/starts") -le $1 ]; then
+			echo "qemu-system-x86_64: a.c:1: f: Assertion \\\`i' failed." >&2
+			exit 134
+		fi
+		exec "$real/bin/qemu-system-x86_64" -L "$real/share/qemu" \\
+			-L "$real/share/seabios" "\$@"
+	EOF
+	chmod +x "$work/qemu"
+}
+
+gives_itself_up() {
+	gives_up 2
+	LACE_QEMU=$work/qemu vm 0 --accel tcg -- true || return
+	[ "$(wc -l <"$work/starts")" -ge 3 ] || return	# it may do so itself
+	gives_up 9
+	LACE_QEMU=$work/qemu vm 123 --accel tcg -- true &&
+		grep -q 'gave itself up' "$work/err" &&
+		[ "$(wc -l <"$work/starts")" = 4 ] &&
+		LACE_QEMU=$work/none vm 125 -- true &&
+		grep -q "no QEMU there: $work/none" "$work/err"
+}
+
 # What the kernel says where QEMU runs a breakpoint that was taken away.
 dies_of_breakpoint='echo "<0>Oops: int3: 0000" >/dev/kmsg
 	echo c >/proc/sysrq-trigger'
@@ -156,7 +185,7 @@ usage_errors() {
 		vm 2 --memory -1 -- true && vm 2 --frobnicate -- true
 }
 
-ktap_plan 36
+ktap_plan 37
 for kernel in 6.1 6.12; do
 	export LACE_TEST_VALUE="a b"
 	ktap_check "$kernel: runs a command" surroundings $kernel
@@ -181,6 +210,7 @@ ktap_check "much output" much_output
 ktap_check "a process left behind delays nothing" left_behind
 ktap_check "a panic is a failure" panics
 ktap_check "a breakpoint that was no longer there" miscarries
+ktap_check "a QEMU that gives itself up" gives_itself_up
 ktap_check "not where processors take turns" takes_turns
 ktap_check "a hang is a failure" hangs
 ktap_check "a machine switched off is a failure" halts
