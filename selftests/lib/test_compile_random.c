@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define COUNT 250
+#define COUNT 120
 
 struct tally {
 	unsigned int plans, broken, slower;

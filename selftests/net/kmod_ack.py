@@ -7,6 +7,8 @@
 No lane has one that leads straight back: answers for k0 => k1 are relayed by k2,
 as all packets from k1 to k0 are.
 
+kernels: 6.12
+in turn: debug
 timeout: 600
 """
 
@@ -18,10 +20,11 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
-from lib_kmod import (DARK, DEV_GET, DEV_SET, LANE_GET, LANE_NTF, RX,  # noqa: E402
-                      SEGMENT_ACTIVATE, SLOW, TX, UNVERIFIED, UP, Lab, Netlink,
-                      Refused, attr, background, dev, expect, inside, iperf,
-                      mac_bytes, main, poll, run, u32)
+from lib_kmod import (DARK, DEV_GET, DEV_SET, LANE_GET, LANE_NTF,  # noqa: E402
+                      LEAST_RTT_NS, RX, SEGMENT_ACTIVATE, SLOW, TX,
+                      UNVERIFIED, UP, Lab, Netlink, Refused, attr, background,
+                      dev, expect, inside, iperf, mac_bytes, main, poll, run,
+                      u32)
 
 ETHERTYPE, ETH_P_ALL = 0x88b5, 3
 MARK, ACK, PROBE, REPLY = 1, 2, 3, 4
@@ -172,7 +175,7 @@ def comes_up():
     all_up()
     for source, port, _, _ in CIRCUITS:
         lane = LAB.nodes[source].lane(port, TX)
-        expect(0 < lane["rtt_ns"] < 10000 * MS, lane)
+        expect(LEAST_RTT_NS <= lane.get("rtt_ns", 0) < 10000 * MS, lane)
         expect(lane["silence_ms"] < 10000 and lane["epoch"], lane)
     expect(UNVERIFIED == state(1, 1), "a lane without circuit has a state")
     for node in LAB.nodes:
@@ -203,7 +206,7 @@ def losses():
     run("tc", "-n", Lab.SWITCH, "qdisc", "add", "dev", "s1p1", "root",
         "netem", "loss", "5%")
     try:
-        iperf(k0, k1, k1.v4, "-u", "-b", "4M", "-l", "1000", "-P", "8",
+        iperf(k0, k1, k1.v4, "-u", "-b", "2M", "-l", "1000", "-P", "16",
               seconds=3)
         k0.run("ping", "-f", "-c", "300", "-W", "1", k1.v6, check=False)
     finally:
@@ -275,7 +278,7 @@ def dark():
                  "the lane is used again", 20)
     monitor.close()
     set_interval(100)
-    expect(took < 3.5, "dark after %.1f s of intervals of 1 s" % took)
+    expect(took < 3.9 * SLOW, "dark after %.1f s of intervals of 1 s" % took)
 
 
 def unplugged():
@@ -518,11 +521,16 @@ def priority():
 def ethtool():
     """ethtool -S names the counters of all lanes."""
     k0 = LAB.nodes[0]
-    words = k0.run("ethtool", "-S", "lace0").split()
-    values = dict(zip(words[2::2], words[3::2]))
-    got = settled(1)
-    for name in ("packets", "delivered", "lost"):
-        expect(int(values["p1_tx_%s:" % name]) == got[name], values)
+    names = ("packets", "delivered", "lost")
+
+    def said():
+        words = k0.run("ethtool", "-S", "lace0").split()
+        return dict(zip(words[2::2], words[3::2]))
+    # A packet may leave between the two readings, not time after time.
+    poll(lambda: [settled(1)[n] for n in names] ==
+         [int(said()["p1_tx_%s:" % n]) for n in names],
+         "ethtool says what netlink says")
+    values = said()
     expect(int(values["p0_rx_acks:"]) > 0, values)
     expect("tx_no_node:" in values, values)
 

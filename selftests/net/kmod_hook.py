@@ -6,7 +6,8 @@ a hook fails, is late, dies, or cannot be reached.
     kh: lace0 with ports p0 and p1; segments 7 and 8 have the same circuits, so
         that nothing but hooks decides whether a transition succeeds
 
-timeout: 400
+kernels: debug 6.12
+timeout: 150
 """
 
 import errno
@@ -19,12 +20,13 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
 from lib_kmod import (  # noqa: E402
-    DEV_GET, DEV_SET, DONE, HOOK_CALL_NTF, HOOK_DEL, HOOK_DEL_NTF, HOOK_DONE,
-    HOOK_FAULT, HOOK_GET, HOOK_NTF, HOOK_SET, NODE_SET, QUIESCE, RESUME,
-    ROLLED_BACK, RUNNING, RX, SEGMENT_ACTIVATE, SEGMENT_SET, SWITCH,
-    TRANSITION_ABORT, TRANSITION_GET, TRANSITION_NTF, TRANSITION_START, TX,
-    Netlink, Refused, attr, circuit, dev, expect, inside, main, nest,
-    node_port, poll, prefix, run, succeeds, text, u8, u16, u32)
+    DEV_GET, DEV_NTF, DEV_SET, DONE, HOOK_CALL_NTF, HOOK_DEL, HOOK_DEL_NTF,
+    HOOK_DONE, HOOK_FAULT, HOOK_GET, HOOK_NTF, HOOK_SET, NODE_DEL, NODE_SET,
+    QUIESCE, RESUME, ROLLED_BACK, RUNNING, RX, SEGMENT_ACTIVATE, SEGMENT_NTF,
+    SEGMENT_SET, SLOW, SWITCH, TRANSITION_ABORT, TRANSITION_GET,
+    TRANSITION_NTF, TRANSITION_START, TX, HookSocket, Netlink, Refused, attr,
+    circuit, dev, expect, inside, main, nest, node_port, poll, prefix, run,
+    succeeds, text, u8, u16, u32)
 
 NETNS = "kh"
 
@@ -47,9 +49,9 @@ def set_up(netlink):
 class Hook:
     """A hook of lace0."""
 
-    def __init__(self, name, *phases, **more):
+    def __init__(self, name, *phases):
         self.name = name
-        self.netlink = Netlink(NETNS, **more)
+        self.netlink = HookSocket(NETNS)
         self.set(*phases)
 
     def __enter__(self):
@@ -64,10 +66,7 @@ class Hook:
 
     def call(self):
         """The next call."""
-        while True:
-            for message in self.netlink.receive():
-                if message.cmd == HOOK_CALL_NTF:
-                    return message.decoded()
+        return self.netlink.call()
 
     def answer(self, call, error=None, reason=None):
         self.netlink.set(HOOK_DONE, dev(), u32(9, call["call"]),
@@ -85,9 +84,12 @@ def other():
 
 
 def start(*attrs, to=None):
-    """ID of a transition that has begun."""
+    """ID of a transition that has begun; it has time unless they say otherwise."""
+    patient = nest(10, *(u32(phase, 60000)
+                         for phase in (QUIESCE, SWITCH, RESUME)))
     return NETLINK.get(TRANSITION_START, dev(),
-                       u32(6, other() if to is None else to), *attrs)["id"]
+                       u32(6, other() if to is None else to),
+                       *(attrs or [patient]))["id"]
 
 
 def transition(number):
@@ -327,7 +329,7 @@ def aborted():
                 netlink=hook.netlink)
 
 
-def heard(netlink, seconds=0.3):
+def heard(netlink, seconds=0.3 * SLOW):
     """(command, object) of what comes."""
     netlink.socket.settimeout(seconds)
     found = []

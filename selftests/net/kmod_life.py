@@ -1,16 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Life and end of devices, ports, namespaces and the module, under traffic.
+"""Life and end of devices, ports, namespaces and the module, under traffic and
+half way through transitions.
 
 usage: kmod_life.py [--count N]
 
-    k0 <====> k1	two ports each, both ways
+    k0 <====> k1	two ports each, both ways; in segment 1 they are to be
+			crossed, and are not
 
 --count says how often the module is unloaded, a namespace deleted and a device
-removed; by default 100 times, 3 times and 5 times (the first a tenth of it on a
-slow kernel).
+removed; by default 25 times, 6 times and 8 times (4, 2 and 4 times on a slow
+kernel).
 
-kernels: 6.1 6.12
+kernels: 6.12
+in turn: debug
 timeout: 400
 """
 
@@ -23,26 +26,32 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
-from lib_kmod import (DEV_GET, LANE_GET, RX, SLOW, Lab, Netlink, dev,  # noqa: E402
-                      expect, inside, load_module, main, poll, run, succeeds,
-                      unload_module)
+from lib_kmod import (DEV_GET, DEV_SET, HOOK_SET, LANE_GET,  # noqa: E402
+                      QUIESCE, RX, SLOW, SWITCH, TRANSITION_GET,
+                      TRANSITION_START, TX, UP, VERIFY, Beside, Lab, Netlink,
+                      dev, expect, inside, load_module, main, nest, poll, run,
+                      succeeds, text, u32, unload_module)
 
 CIRCUITS = [[0, 0, 1, 0], [0, 1, 1, 1], [1, 0, 0, 0], [1, 1, 0, 1]]
-UNLOADS, NAMESPACES, DEVICES = 100 if SLOW == 1 else 10, 3, 5
+CROSSED = [[0, 0, 1, 1], [0, 1, 1, 0], [1, 0, 0, 1], [1, 1, 0, 0]]
+UNLOADS, NAMESPACES, DEVICES = (25, 6, 8) if SLOW == 1 else (4, 2, 4)
+NEVER = 600000	# ms
+SO_ZEROCOPY, MSG_ZEROCOPY = 60, 0x4000000
 
 
 class Traffic:
     """Datagrams between two nodes, without end, whatever becomes of them."""
 
-    def __init__(self, lab):
+    def __init__(self, lab, pairs=((0, 1), (1, 0))):
         self.ended = False
         self.sent = 0
         self.threads = []
-        for source, target in ((0, 1), (1, 0)):
+        for source, target in pairs:
             for family, address in ((socket.AF_INET, lab.nodes[target].v4),
                                     (socket.AF_INET6, lab.nodes[target].v6)):
                 with inside(lab.nodes[source].netns):
                     sender = socket.socket(family, socket.SOCK_DGRAM)
+                sender.setblocking(False)	# a closed gate may be full
                 self.threads.append(threading.Thread(
                     target=self.send, args=(sender, address), daemon=True))
 
@@ -54,7 +63,7 @@ class Traffic:
                 self.sent += 1
             except OSError:
                 pass
-            time.sleep(0.002)	# leave some of the processors to the test
+            time.sleep(0.01 * SLOW)	# leave the processors to the test
         sender.close()
 
     def __enter__(self):
@@ -74,27 +83,79 @@ def flows(traffic):
     poll(lambda: traffic.sent > before + 4, "traffic", 20)
 
 
+class HalfWay:
+    """Nodes in the midst of transitions: in a phase whose hook does not answer,
+    in one that waits for circuits which do not come, or in none, by turns.
+    """
+
+    PHASES = (QUIESCE, SWITCH, VERIFY, None)
+
+    def __init__(self, nodes, turn, phases=PHASES):
+        self.nodes = nodes
+        self.phase = phases[turn % len(phases)]
+        self.hooks = []
+
+    def is_there(self):
+        return all(node.netlink.get(TRANSITION_GET, dev())["phase"] ==
+                   self.phase for node in self.nodes)
+
+    def begin(self, node):
+        if self.phase in (QUIESCE, SWITCH):
+            hook = Netlink(node.netns)
+            self.hooks.append(hook)
+            hook.set(HOOK_SET, dev(), text(3, "mute"),
+                     u32(4, 1 << self.phase))
+        node.netlink.set(TRANSITION_START, dev(), u32(6, 1),
+                         nest(10, *(u32(phase, NEVER)
+                                    for phase in range(1, 7))))
+
+    def __enter__(self):
+        if self.phase is not None:
+            for node in self.nodes:
+                self.begin(node)
+            poll(self.is_there, "phase %d" % self.phase)
+        return self
+
+    def __exit__(self, *_):
+        for hook in self.hooks:
+            hook.close()
+
+
+def load(lab):
+    """Both segments, the first one active."""
+    for node in lab.nodes:
+        lab.load(node, 0, CIRCUITS)
+        lab.load(node, 1, CROSSED)
+    lab.activate(0)
+
+
+def new_lab(lab):
+    """The switch as segment 0 wants it."""
+    lab.plan(0, CIRCUITS)
+    for node in lab.nodes:
+        lab.load(node, 1, CROSSED)
+
+
 def new_devices(lab):
     """lace0 in every namespace again, with its ports and its plan."""
     for node in lab.nodes:
         node.netlink.close()
         lab.up_lace(node)
-    for node in lab.nodes:
-        lab.load(node, 0, CIRCUITS)
-    lab.activate(0)
+    load(lab)
 
 
 def unload():
-    """The module can be unloaded under traffic, again and again."""
+    """The module can be unloaded, again and again."""
     # What modprobe would load, without what makes loading slow.
     run("strip", "-g", "-o", "/tmp/lace.ko",
         run("modinfo", "-n", "lace").strip())
     with Lab(2, 2) as lab:
-        lab.plan(0, CIRCUITS)
+        new_lab(lab)
         with Traffic(lab) as traffic:
             flows(traffic)
             for cycle in range(COUNT or UNLOADS):
-                unload_module("lace")
+                with HalfWay(lab.nodes, cycle):
+                    unload_module("lace")
                 expect(not os.path.exists("/sys/module/lace"), cycle)
                 load_module("/tmp/lace.ko")
                 new_devices(lab)
@@ -104,35 +165,55 @@ def unload():
                              for port in (0, 1)), "packets arrive")
 
 
+def is_gone(lab):
+    """Whether the ports of the second node are, and so their far ends."""
+    with inside(lab.SWITCH):
+        return "s1p0" not in dict(socket.if_nameindex()).values()
+
+
+def end_namespace(lab, lingers, half_way):
+    """It ends at once, or with the last socket in it."""
+    k1 = lab.nodes[1]
+    with Traffic(lab, ((0, 1), (1, 0)) if lingers else ((0, 1),)) as traffic:
+        flows(traffic)
+        with half_way:
+            k1.netlink.close()
+            k1.netlink = None
+            run("ip", "netns", "del", k1.netns)
+            if not lingers:
+                poll(lambda: is_gone(lab), "gone at once", 20)
+    poll(lambda: is_gone(lab), "the namespace is gone", 20)
+
+
 def namespaces():
-    """A namespace can be deleted under traffic, and ends."""
-    for _ in range(COUNT or NAMESPACES):
-        with Lab(2, 2) as lab:
-            lab.plan(0, CIRCUITS)
-            with Traffic(lab) as traffic:
-                flows(traffic)
-                lab.nodes[1].netlink.close()
-                lab.nodes[1].netlink = None
-                run("ip", "netns", "del", lab.nodes[1].netns)
-                flows(traffic)	# its sockets keep the namespace
-            poll(lambda: not succeeds("ip", "-n", lab.SWITCH, "link", "show",
-                                      "s1p0"),
-                 "the namespace is gone", 20)
+    """A namespace can be deleted, and ends."""
+    with Lab(2, 2) as lab:
+        k0, k1 = lab.nodes
+        for turn in range(COUNT or NAMESPACES):
+            new_lab(lab)
+            # A hook would keep it, as sockets do.
+            lingers = turn % 2
+            end_namespace(lab, lingers, HalfWay(
+                lab.nodes, turn // 2, (VERIFY, SWITCH, QUIESCE, None)
+                if lingers else (VERIFY, None)))
+            k0.ip("link", "del", "lace0")
+            k0.netlink.close()
+            lab.up_lace(k0)
+            lab.up_nodes([k1])
 
 
 def devices():
-    """Devices and ports come and go under traffic."""
+    """Devices and ports come and go."""
     with Lab(2, 2) as lab:
-        lab.plan(0, CIRCUITS)
+        new_lab(lab)
         with Traffic(lab) as traffic:
-            for _ in range(COUNT or DEVICES):
+            for turn in range(COUNT or DEVICES):
                 flows(traffic)
-                lab.nodes[0].ip("link", "set", "p1", "nomaster")
-                flows(traffic)
-                lab.nodes[0].ip("link", "set", "p1", "master", "lace0")
-                flows(traffic)
-                for node in lab.nodes:
-                    node.ip("link", "del", "lace0")
+                with HalfWay(lab.nodes, turn):
+                    lab.nodes[0].ip_batch(["link set p1 nomaster",
+                                           "link set p1 master lace0",
+                                           "link del lace0"])
+                    lab.nodes[1].ip("link", "del", "lace0")
                 new_devices(lab)
 
 
@@ -141,20 +222,17 @@ def dumps():
     with Lab(1, 2) as lab:
         node = lab.nodes[0]
         other = Netlink(node.netns)
-        ended = []
 
         def look():
-            while not ended:
+            while not looking.ended.is_set():
                 other.dump(DEV_GET)
                 other.dump(LANE_GET)
-        thread = threading.Thread(target=look)
-        thread.start()
-        for _ in range(20):
-            node.ip("link", "add", "lace1", "type", "lace")
-            node.ip("link", "set", "p1", "master", "lace1")
-            node.ip("link", "del", "lace1")
-        ended.append(True)
-        thread.join()
+        looking = Beside(look)
+        with looking:
+            for _ in range(20 // SLOW):
+                node.ip("link", "add", "lace1", "type", "lace")
+                node.ip("link", "set", "p1", "master", "lace1")
+                node.ip("link", "del", "lace1")
         other.close()
 
 

@@ -7,6 +7,9 @@ must be for, and which counter tells of those that were not.
 	     k1 <---- k2		ports 1
 
 Frames are written by hand and sent from the switch into a port.
+
+kernels: 6.12
+in turn: debug
 """
 
 import os

@@ -10,6 +10,8 @@ Segments written by hand are sent from the switch into the ports of k1, and what
 lace0 receives is read from it; streams are sent with the kernel's own settings
 of TCP, with the module's order switched off to see what it is there for.
 
+kernels: 6.12
+in turn: debug
 timeout: 600
 """
 
@@ -26,8 +28,8 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
 from lib_kmod import (DEV_GET, DEV_SET, RX, SEGMENT_ACTIVATE,  # noqa: E402
-                      Lab, Refused, dev, expect, inside, mac_bytes, main,
-                      poll, run, succeeds, u32)
+                      SLOW, Beside, Lab, Refused, dev, expect, inside,
+                      mac_bytes, main, poll, run, succeeds, u32)
 
 REORDER_USECS, DEFAULT_USECS = 10, 50000
 PORT = 5555
@@ -68,8 +70,10 @@ def keep_order(lab):
     ports += [(lab.SWITCH, "s%dp%d" % (n.id, p), p) for n in lab.nodes
               for p in range(n.ports)]
     for netns, name, port in ports:
-        run("sh", "-c", "echo %d >/sys/class/net/%s/queues/rx-0/rps_cpus" %
-            (1 << port % 2, name), netns=netns)
+        # ip mounts the namespace's own /sys.
+        run("ip", "netns", "exec", netns, "sh", "-c",
+            "echo %d >/sys/class/net/%s/queues/rx-0/rps_cpus" %
+            (1 << port % 2, name))
 
 
 # Segments by hand.
@@ -144,7 +148,7 @@ class Wire:
     def heard(self, number, seconds=5):
         """Sequence numbers of the next packets that come from k0."""
         found = []
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * SLOW
         while len(found) < number and time.monotonic() < end:
             if not select.select([self.tap], [], [], 0.02)[0]:
                 continue
@@ -542,34 +546,25 @@ def setting():
     expect(not changes(node, before), changes(node, before))
 
 
-class Flood:
+class Flood(Beside):
     """Segments with gaps, of many flows, on two lanes."""
 
     def __init__(self):
-        self.ended = False
-        self.sent = 0
-        self.thread = threading.Thread(target=self.send, daemon=True)
+        super().__init__(self.send)
 
     def send(self):
+        sent = 0
         with Wire() as lanes:
-            while not self.ended:
+            while not self.ended.is_set():
                 for n in range(64):
                     try:
                         lanes.send(n % 2, ip4(tcp(
-                            200 * (self.sent // 64) + 100 * (n % 3),
+                            200 * (sent // 64) + 100 * (n % 3),
                             port=2000 + n)))
                     except OSError:
                         pass
-                    self.sent += 1
+                    sent += 1
                 time.sleep(0.002)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ended = True
-        self.thread.join()
 
 
 def life():

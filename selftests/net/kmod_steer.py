@@ -5,21 +5,29 @@
     k0 ====> k1		lanes of ports 0 and 1; k1 ----> k0 port 0
 
 Programs are written in instructions, so that nothing has to be compiled.
+
+kernels: 6.12
+in turn: debug
 """
 
 import ctypes
 import os
+import socket
 import struct
 import sys
+import threading
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
-from lib_kmod import (DEV_GET, DEV_SET, LIBC, TX, Lab, Refused,  # noqa: E402
-                      dev, expect, iperf, main, s32)
+from lib_kmod import (DEV_GET, DEV_SET, LIBC, SLOW,  # noqa: E402
+                      SO_SNDBUFFORCE, TX, Lab, Refused, dev, expect, inside,
+                      iperf, main, poll, s32)
 
 LAB = Lab(2, 2)
 CIRCUITS = [[0, 0, 1, 0], [0, 1, 1, 1], [1, 0, 0, 0]]
 SYS_BPF, BPF_PROG_LOAD = 321, 5
+BPF_LOG_STATS = 4	# and errors, but not each instruction
 SOCKET_FILTER, SCHED_CLS = 1, 3
 R0, R1, R2 = 0, 1, 2
 CB = 48		# of struct __sk_buff
@@ -45,6 +53,12 @@ def jump_if_not(target, value, count):
     return instruction(0x55, target, offset=count, value=value)
 
 
+def wait(turns):
+    """Counts down in R2."""
+    return (mov(R2, turns), instruction(0x17, R2, value=1),
+            jump_if_not(R2, 0, -2))
+
+
 def program(*instructions, kind=SOCKET_FILTER):
     """File descriptor of a program that the kernel took."""
     code = ctypes.create_string_buffer(b"".join(instructions))
@@ -52,11 +66,11 @@ def program(*instructions, kind=SOCKET_FILTER):
     log = ctypes.create_string_buffer(1 << 16)
     attributes = struct.pack("=IIQQIIQ", kind, len(instructions),
                              ctypes.addressof(code),
-                             ctypes.addressof(licence), 1, len(log),
+                             ctypes.addressof(licence), BPF_LOG_STATS, len(log),
                              ctypes.addressof(log)) + bytes(80)
     buffer = ctypes.create_string_buffer(attributes)
     fd = LIBC.syscall(SYS_BPF, BPF_PROG_LOAD, buffer, len(attributes))
-    expect(fd >= 0, log.value.decode())
+    expect(fd >= 0, (os.strerror(ctypes.get_errno()), log.value.decode()))
     return fd
 
 

@@ -7,14 +7,18 @@
 Packets from k1 to k0 are relayed by k2.
 
 kernels: 6.1 6.12
+in turn: debug
 """
 
 import os
+import socket
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
-from lib_kmod import (Lab, RX, TX, expect, iperf, main, ring)  # noqa: E402
+from lib_kmod import (Lab, RX, SEGMENT_ACTIVATE, SLOW, TX, dev,  # noqa: E402
+                      expect, inside, iperf, main, ring, u32)
 
 LAB = Lab(3, 1)
 
@@ -46,7 +50,7 @@ def tcp():
         for source, target in ((0, 1), (1, 0)):
             server = LAB.nodes[target]
             end = iperf(LAB.nodes[source], server, getattr(server, address),
-                        seconds=2)
+                        seconds=2 * SLOW)
             expect(end["sum_received"]["bytes"] > 1000000, end)
 
 

@@ -8,18 +8,20 @@ mistakes would then cancel out.
 
 import contextlib
 import ctypes
-import ctypes.util
 import errno
+import functools
 import json
 import os
 import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 import traceback
 
-LIBC = ctypes.CDLL(ctypes.util.find_library("c"), use_errno=True)
+SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
+LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNET = 0x40000000
 NETLINK_GENERIC, SOL_NETLINK = 16, 270
 NLM_F_REQUEST, NLM_F_MULTI, NLM_F_ACK, NLM_F_ECHO = 1, 2, 4, 8
@@ -46,6 +48,8 @@ TX, RX = 0, 1
 # By how much the kernel is slower than others: a factor for time limits, not
 # for what is measured.
 SLOW = int(os.environ.get("LACE_SLOW", "1"))
+# Of a round trip. A slow kernel's clock goes by ticks, and it may be within one.
+LEAST_RTT_NS = 1 if SLOW == 1 else 0
 
 
 # Attributes as bytes.
@@ -246,7 +250,7 @@ def inside(netns):
     if netns is None:
         yield
         return
-    with open("/proc/self/ns/net") as home, \
+    with open("/proc/thread-self/ns/net") as home, \
          open("/run/netns/" + netns) as there:
         if LIBC.setns(there.fileno(), CLONE_NEWNET):
             raise OSError(ctypes.get_errno(), "setns " + netns)
@@ -324,6 +328,10 @@ class Netlink:
     def answers(self, cmd, attrs=b"", flags=NLM_F_ACK, version=1):
         """All messages of an answer, or Refused."""
         self.send(cmd, attrs, flags, version)
+        return self.receive_answers()
+
+    def receive_answers(self):
+        """The same, of what was sent last."""
         result = []
         while True:
             for message in self.receive():
@@ -356,6 +364,26 @@ class Netlink:
         return objects
 
 
+class HookSocket(Netlink):
+    """Keeps calls that come in between an answer and its acknowledgment."""
+
+    def __init__(self, netns):
+        self.calls = []
+        super().__init__(netns)
+
+    def receive(self):
+        messages = super().receive()
+        self.calls += [m for m in messages
+                       if m.kind == self.family and m.cmd == HOOK_CALL_NTF]
+        return messages
+
+    def call(self):
+        """The next call."""
+        while not self.calls:
+            self.receive()
+        return self.calls.pop(0).decoded()
+
+
 # Commands.
 
 def load_module(path):
@@ -371,11 +399,10 @@ def unload_module(name):
 
 def run(*command, check=True, netns=None, commands=""):
     """Output of a command, which may read commands."""
-    if netns:
-        command = ("ip", "netns", "exec", netns) + command
-    done = subprocess.run(command, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, check=False, text=True,
-                          input=commands)
+    with inside(netns):
+        done = subprocess.run(command, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False,
+                              text=True, input=commands)
     if check and done.returncode:
         raise AssertionError("%s: status %d\n%s" % (
             " ".join(command), done.returncode, done.stdout))
@@ -383,21 +410,18 @@ def run(*command, check=True, netns=None, commands=""):
 
 
 def succeeds(*command, netns=None):
-    if netns:
-        command = ("ip", "netns", "exec", netns) + command
-    return subprocess.run(command, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL, check=False,
-                          stdin=subprocess.DEVNULL).returncode == 0
+    with inside(netns):
+        return subprocess.run(command, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, check=False,
+                              stdin=subprocess.DEVNULL).returncode == 0
 
 
 @contextlib.contextmanager
 def background(*command, netns=None):
-    """A program that runs meanwhile."""
-    if netns:
-        command = ("ip", "netns", "exec", netns) + command
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL,
-                               stdin=subprocess.DEVNULL)
+    with inside(netns):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL,
+                                   stdin=subprocess.DEVNULL)
     try:
         yield process
     finally:
@@ -407,6 +431,22 @@ def background(*command, netns=None):
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+class Beside:
+    """What a thread does while the block lasts."""
+
+    def __init__(self, work):
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=work)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
 
 
 def poll(condition, what, seconds=10):
@@ -501,27 +541,29 @@ class Lab:
 
     def up(self):
         run("modprobe", "-a", "lace", "veth")
-        names = [self.SWITCH] + [n.netns for n in self.nodes]
+        run("ip", "netns", "add", self.SWITCH)
+        run("sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1",
+            netns=self.SWITCH)
+        self.up_nodes(self.nodes)
+
+    def up_nodes(self, nodes):
+        """Namespaces whose ports lead to the switch, and lace0 in them."""
         pairs = ["link add p%d netns %s address %s mtu %d numtxqueues %d "
                  "numrxqueues %d type veth peer name s%dp%d netns %s mtu %d"
                  % (p, n.netns, n.mac(p), self.mtu, self.queues, self.queues,
-                    n.id, p, self.SWITCH, self.mtu) for n in self.nodes for p in range(n.ports)]
+                    n.id, p, self.SWITCH, self.mtu)
+                 for n in nodes for p in range(n.ports)]
         run("ip", "-batch", "-", commands="\n".join(
-            ["netns add " + n for n in names]))
-        run("sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1",
-            netns=self.SWITCH)
-        run("ip", "-batch", "-", commands="\n".join(pairs))
-        far = ["s%dp%d" % (n.id, p) for n in self.nodes
-               for p in range(n.ports)]
+            ["netns add " + n.netns for n in nodes] + pairs))
+        far = ["s%dp%d" % (n.id, p) for n in nodes for p in range(n.ports)]
         run("ip", "-n", self.SWITCH, "-batch", "-",
             commands="\n".join("link set %s up" % f for f in far))
         run("tc", "-n", self.SWITCH, "-batch", "-",
             commands="\n".join("qdisc add dev %s clsact" % f for f in far))
-        for node in self.nodes:
+        for node in nodes:
             self.up_node(node)
 
     def up_node(self, node):
-        node.ip("link", "set", "lo", "up")
         self.up_lace(node)
         if self.rate:
             run("tc", "-n", node.netns, "-batch", "-", commands="\n".join(
@@ -530,7 +572,7 @@ class Lab:
 
     def up_lace(self, node):
         """lace0 with its ports and addresses, which knows all nodes."""
-        node.ip_batch(["link add lace0 type lace"] +
+        node.ip_batch(["link set lo up", "link add lace0 type lace"] +
                       ["link set p%d master lace0 up" % p
                        for p in range(node.ports)] +
                       ["link set lace0 up",
@@ -608,6 +650,41 @@ def ring(nodes, lanes=1):
             path = [(i + k) % nodes for k in range(hops + 1)]
             routes.append([path[0], path[-1], path[1:-1]])
     return circuits, routes
+
+
+class Datagrams:
+    """Numbered datagrams from one node to another, which need no way back."""
+
+    def __init__(self, source, target, port):
+        with inside(source.netns):
+            self.out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with inside(target.netns):
+            self.into = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.out.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 1 << 22)
+        self.into.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 22)
+        self.into.bind(("0.0.0.0", port))
+        self.into.settimeout(20)
+        self.address = (target.v4, port)
+        self.sent = self.arrived = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.out.close()
+        self.into.close()
+
+    def send(self, count):
+        for _ in range(count):
+            self.out.sendto(b"%d" % self.sent, self.address)
+            self.sent += 1
+
+    def arrive(self):
+        """All that were sent arrive, in order."""
+        while self.arrived < self.sent:
+            got = self.into.recv(99)
+            expect(got == b"%d" % self.arrived, (got, self.arrived))
+            self.arrived += 1
 
 
 def iperf(client, server, address, *options, seconds=3):

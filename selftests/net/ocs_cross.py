@@ -26,11 +26,11 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
-from lib_kmod import expect, inside, main, run  # noqa: E402
+from lib_kmod import (SO_RCVBUFFORCE, expect, inside, main,  # noqa: E402
+                      run)
 
 LAB = "o"
 ETHERTYPE = 0x88b6
-SO_RCVBUFFORCE = 33
 PINS = "/sys/fs/bpf/lace/" + LAB
 
 # node, port, input, output; OCS and fibre number, or None

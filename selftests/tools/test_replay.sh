@@ -10,7 +10,8 @@
 replay=$LACE_BUILD/tools/lace-replay
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-PORT=7311
+# Another build's tools may be tested at the same time.
+PORT=$((7000 + $$ % 1000))
 
 port() {
 	echo '{ "name": "lane0", "rate_bps": 1000000000,' \
