@@ -12,7 +12,7 @@
  *			  ends, replaced as a whole
  *   lace_device.ports[]  set while the port is enslaved
  *   lace_device.steer    the steering program
- *   lace_nodes.prefixes  a hash table of address prefixes
+ *   lace_nodes.prefixes  a table of address prefixes
  *
  * A segment never changes once it is loaded, and a node never changes once it
  * is set: both are replaced.  lace_active points to its segment; a segment
@@ -33,13 +33,16 @@
 
 #include <linux/etherdevice.h>
 #include <linux/filter.h>
+#include <linux/hash.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/netdevice.h>
-#include <linux/rhashtable.h>
 #include <linux/rtnetlink.h>
 #include <linux/skbuff.h>
 #include <linux/u64_stats_sync.h>
 #include <linux/xarray.h>
 #include <net/genetlink.h>
+#include <net/ipv6.h>
 #include <net/netns/generic.h>
 
 #include <linux/lace.h>
@@ -56,7 +59,7 @@ struct lace_transition;
 
 #define LACE_NO_NODE LACE_MAX_NODES	/* number of no node */
 
-/* node.c */
+/* prefix.c */
 
 /* Bits of the address beyond length are zero; so are unused words. */
 struct lace_prefix {
@@ -65,6 +68,34 @@ struct lace_prefix {
 	u8 length;
 	u8 zero[2];
 };
+
+/* What a processor has looked up. */
+struct lace_memo {
+	u64 stamp;		/* version and family */
+	u64 address[2];
+	u16 node;
+};
+
+#define LACE_MEMO_BITS 5
+
+struct lace_memos {
+	struct lace_memo memo[1 << LACE_MEMO_BITS];
+};
+
+struct lace_prefix_table;
+
+struct lace_prefixes {
+	struct lace_prefix_table __rcu *table;
+	struct lace_memos __percpu *memos;
+	u64 version;
+	/* Which lengths are in use, and how often. */
+	DECLARE_BITMAP(lengths4, 32 + 1);
+	DECLARE_BITMAP(lengths6, 128 + 1);
+	unsigned int n_length4[32 + 1];
+	unsigned int n_length6[128 + 1];
+};
+
+/* node.c */
 
 struct lace_node {
 	u16 id;
@@ -76,12 +107,7 @@ struct lace_node {
 
 struct lace_nodes {
 	struct xarray by_id;
-	struct rhashtable prefixes;
-	/* Longest prefixes are looked up first: which lengths are in use. */
-	unsigned int n_length4[32 + 1];
-	unsigned int n_length6[128 + 1];
-	DECLARE_BITMAP(lengths4, 32 + 1);
-	DECLARE_BITMAP(lengths6, 128 + 1);
+	struct lace_prefixes prefixes;
 };
 
 /* segment.c */
@@ -312,13 +338,57 @@ int lace_port_set_number(struct lace_port *port, u8 number,
 struct lace_port *lace_port_of(const struct net_device *port_dev);
 bool lace_port_is_live(const struct lace_port *port);
 
+/* prefix.c */
+
+bool lace_prefix_is_sound(const struct lace_prefix *prefix);
+int lace_prefixes_init(struct lace_prefixes *prefixes);
+void lace_prefixes_destroy(struct lace_prefixes *prefixes);
+u16 lace_prefixes_recall4(struct lace_prefixes *prefixes,
+			  struct lace_memo *memo, u64 stamp, __be32 address);
+u16 lace_prefixes_recall6(struct lace_prefixes *prefixes,
+			  struct lace_memo *memo, u64 stamp,
+			  const struct in6_addr *address);
+u16 lace_prefixes_get(struct lace_prefixes *prefixes,
+		      const struct lace_prefix *prefix);
+int lace_prefixes_insert(struct lace_prefixes *prefixes,
+			 const struct lace_prefix *prefix, u16 node);
+void lace_prefixes_erase(struct lace_prefixes *prefixes,
+			 const struct lace_prefix *prefix);
+
+/* Node behind an address, or LACE_NO_NODE.  Needs the RCU read lock, and bottom
+ * halves off.
+ */
+static inline u16 lace_prefixes_find4(struct lace_prefixes *prefixes,
+				      __be32 address)
+{
+	struct lace_memo *memo = this_cpu_ptr(prefixes->memos)->memo;
+	u64 stamp = smp_load_acquire(&prefixes->version) << 1; /* of account() */
+
+	memo += hash_32((__force u32)address, LACE_MEMO_BITS);
+	if (memo->stamp == stamp && memo->address[0] == (__force u32)address)
+		return memo->node;
+	return lace_prefixes_recall4(prefixes, memo, stamp, address);
+}
+
+/* As lace_prefixes_find4(). */
+static inline u16 lace_prefixes_find6(struct lace_prefixes *prefixes,
+				      const struct in6_addr *address)
+{
+	struct lace_memo *memo = this_cpu_ptr(prefixes->memos)->memo;
+	/* of account() */
+	u64 stamp = smp_load_acquire(&prefixes->version) << 1 | 1;
+
+	memo += hash_32(ipv6_addr_hash(address), LACE_MEMO_BITS);
+	if (memo->stamp == stamp &&
+	    ipv6_addr_equal((struct in6_addr *)memo->address, address))
+		return memo->node;
+	return lace_prefixes_recall6(prefixes, memo, stamp, address);
+}
+
 /* node.c */
 
 int lace_nodes_init(struct lace_nodes *nodes);
 void lace_nodes_destroy(struct lace_nodes *nodes);
-u16 lace_nodes_find4(struct lace_nodes *nodes, __be32 address);
-u16 lace_nodes_find6(struct lace_nodes *nodes, const struct in6_addr *address);
-bool lace_prefix_is_sound(const struct lace_prefix *prefix);
 struct lace_node *lace_node_alloc(unsigned int n_prefixes);
 int lace_node_set(struct lace_device *lace, struct lace_node *node,
 		  struct netlink_ext_ack *extack);
@@ -380,10 +450,33 @@ struct lace_packet {
 bool lace_packet_read(struct sk_buff *skb, struct lace_packet *packet);
 bool lace_packet_is_sound(struct sk_buff *skb,
 			  const struct lace_packet *packet);
-u16 lace_packet_from(struct lace_nodes *nodes, const struct sk_buff *skb,
-		     const struct lace_packet *packet);
-u16 lace_packet_to(struct lace_nodes *nodes, const struct sk_buff *skb,
-		   const struct lace_packet *packet);
+
+/* Node that a packet says it comes from, or LACE_NO_NODE. */
+static inline u16 lace_packet_from(struct lace_nodes *nodes,
+				   const struct sk_buff *skb,
+				   const struct lace_packet *packet)
+{
+	const struct ipv6hdr *ip6 = (const struct ipv6hdr *)skb->data;
+	const struct iphdr *ip4 = (const struct iphdr *)skb->data;
+
+	return packet->family == AF_INET ?
+		lace_prefixes_find4(&nodes->prefixes, ip4->saddr) :
+		lace_prefixes_find6(&nodes->prefixes, &ip6->saddr);
+}
+
+/* Node that a packet is for, or LACE_NO_NODE. */
+static inline u16 lace_packet_to(struct lace_nodes *nodes,
+				 const struct sk_buff *skb,
+				 const struct lace_packet *packet)
+{
+	const struct ipv6hdr *ip6 = (const struct ipv6hdr *)skb->data;
+	const struct iphdr *ip4 = (const struct iphdr *)skb->data;
+
+	return packet->family == AF_INET ?
+		lace_prefixes_find4(&nodes->prefixes, ip4->daddr) :
+		lace_prefixes_find6(&nodes->prefixes, &ip6->daddr);
+}
+
 bool lace_packet_is_pure_ack(const struct sk_buff *skb,
 			     const struct lace_packet *packet);
 bool lace_packet_hop_spent(const struct sk_buff *skb,

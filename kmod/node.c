@@ -6,78 +6,20 @@
  * DESIGN NOTES
  *
  * The data path asks one thing of a node: which one is behind an address. It
- * finds the answer in a hash table of all prefixes, whose entries hold the
- * number of the node and not the node: replacing a node leaves the entries of
- * the prefixes that it keeps alone.  New prefixes go in before old ones go
- * out, so that an address which is behind the node before and after the
- * change is behind it throughout.
+ * finds the answer in a table of all prefixes (prefix.c), which holds the number
+ * of the node and not the node: replacing a node leaves the prefixes that it
+ * keeps alone.  New prefixes go in before old ones go out, so that an address
+ * which is behind the node before and after the change is behind it throughout.
  */
-#include <linux/bitmap.h>
 #include <linux/bsearch.h>
-#include <linux/inetdevice.h>
-#include <linux/jhash.h>
 #include <linux/sort.h>
-#include <net/ipv6.h>
 
 #include "lace.h"
-
-struct entry {
-	struct rhash_head hash;
-	struct rcu_head rcu;
-	struct lace_prefix prefix;
-	u16 node;
-};
-
-static u32 hash_prefix(const void *data, u32 length, u32 seed)
-{
-	const struct lace_prefix *prefix = data;
-
-	if (prefix->family == AF_INET)
-		return jhash_2words((__force u32)prefix->address[0],
-				    prefix->length, seed);
-	return jhash2(data, sizeof(*prefix) / sizeof(u32), seed);
-}
-
-static u32 hash_entry(const void *data, u32 length, u32 seed)
-{
-	const struct entry *entry = data;
-
-	return hash_prefix(&entry->prefix, length, seed);
-}
-
-/* The words of an IPv4 prefix that differ are the first and the last. */
-static int differs(struct rhashtable_compare_arg *arg, const void *object)
-{
-	const struct lace_prefix *a = arg->key;
-	const struct lace_prefix *b = &((const struct entry *)object)->prefix;
-
-	if (a->address[0] != b->address[0] || a->length != b->length ||
-	    a->family != b->family)
-		return 1;
-	return a->family != AF_INET &&
-	       memcmp(a->address, b->address, sizeof(a->address));
-}
-
-/* Functions, because those that are the default know no lengths and call. */
-static const struct rhashtable_params table_params = {
-	.hashfn = hash_prefix,
-	.obj_hashfn = hash_entry,
-	.obj_cmpfn = differs,
-	.key_len = sizeof(struct lace_prefix),
-	.key_offset = offsetof(struct entry, prefix),
-	.head_offset = offsetof(struct entry, hash),
-	.automatic_shrinking = true,
-};
 
 int lace_nodes_init(struct lace_nodes *nodes)
 {
 	xa_init(&nodes->by_id);
-	return rhashtable_init(&nodes->prefixes, &table_params);
-}
-
-static void free_entry(void *entry, void *unused)
-{
-	kfree(entry);
+	return lace_prefixes_init(&nodes->prefixes);
 }
 
 void lace_nodes_destroy(struct lace_nodes *nodes)
@@ -88,75 +30,7 @@ void lace_nodes_destroy(struct lace_nodes *nodes)
 	xa_for_each(&nodes->by_id, id, node)
 		kfree(node);
 	xa_destroy(&nodes->by_id);
-	rhashtable_free_and_destroy(&nodes->prefixes, free_entry, NULL);
-}
-
-/* The longest length in use that is at most most; negative if none is. */
-static __always_inline int longest(const unsigned long *lengths, int most)
-{
-	unsigned long length;
-
-	if (most < BITS_PER_LONG)
-		return fls_long(*lengths & GENMASK(most, 0)) - 1;
-	length = find_last_bit(lengths, most + 1);
-	return length <= most ? (int)length : -1;
-}
-
-static u16 find(struct lace_nodes *nodes, const struct lace_prefix *key)
-{
-	const struct entry *entry;
-
-	entry = rhashtable_lookup(&nodes->prefixes, key, table_params);
-	return entry ? READ_ONCE(entry->node) : LACE_NO_NODE;
-}
-
-/* Node behind an address, or LACE_NO_NODE.  Needs the RCU read lock. */
-u16 lace_nodes_find4(struct lace_nodes *nodes, __be32 address)
-{
-	struct lace_prefix key = { .family = AF_INET };
-	u16 node;
-	int length;
-
-	for (length = longest(nodes->lengths4, 32); length >= 0;
-	     length = longest(nodes->lengths4, length - 1)) {
-		key.length = length;
-		key.address[0] = address & inet_make_mask(length);
-		node = find(nodes, &key);
-		if (node != LACE_NO_NODE || !length)
-			return node;
-	}
-	return LACE_NO_NODE;
-}
-
-/* As lace_nodes_find4(). */
-u16 lace_nodes_find6(struct lace_nodes *nodes, const struct in6_addr *address)
-{
-	struct lace_prefix key = { .family = AF_INET6 };
-	u16 node;
-	int length;
-
-	for (length = longest(nodes->lengths6, 128); length >= 0;
-	     length = longest(nodes->lengths6, length - 1)) {
-		key.length = length;
-		ipv6_addr_prefix((struct in6_addr *)key.address, address,
-				 length);
-		node = find(nodes, &key);
-		if (node != LACE_NO_NODE || !length)
-			return node;
-	}
-	return LACE_NO_NODE;
-}
-
-/* Whether the bits beyond the length are zero. */
-bool lace_prefix_is_sound(const struct lace_prefix *prefix)
-{
-	struct in6_addr masked;
-
-	if (prefix->family == AF_INET)
-		return !(prefix->address[0] & ~inet_make_mask(prefix->length));
-	ipv6_addr_prefix(&masked, (const struct in6_addr *)prefix->address,
-			 prefix->length);
-	return !memcmp(&masked, prefix->address, sizeof(masked));
+	lace_prefixes_destroy(&nodes->prefixes);
 }
 
 struct lace_node *lace_node_alloc(unsigned int n_prefixes)
@@ -178,53 +52,6 @@ static bool has(const struct lace_node *node, const struct lace_prefix *prefix)
 			       sizeof(*prefix), compare);
 }
 
-static void account(struct lace_nodes *nodes, const struct lace_prefix *prefix,
-		    int change)
-{
-	bool v4 = prefix->family == AF_INET;
-	unsigned long *lengths = v4 ? nodes->lengths4 : nodes->lengths6;
-	unsigned int *n = v4 ? nodes->n_length4 : nodes->n_length6;
-
-	n[prefix->length] += change;
-	if (n[prefix->length])
-		set_bit(prefix->length, lengths);
-	else
-		clear_bit(prefix->length, lengths);
-}
-
-static int insert(struct lace_nodes *nodes, const struct lace_prefix *prefix,
-		  u16 id)
-{
-	struct entry *entry;
-	int err;
-
-	entry = kmalloc(sizeof(*entry), GFP_KERNEL_ACCOUNT);
-	if (!entry)
-		return -ENOMEM;
-	entry->prefix = *prefix;
-	entry->node = id;
-	err = rhashtable_insert_fast(&nodes->prefixes, &entry->hash,
-				     table_params);
-	if (err) {
-		kfree(entry);
-		return err;
-	}
-	account(nodes, prefix, 1);
-	return 0;
-}
-
-static void erase(struct lace_nodes *nodes, const struct lace_prefix *prefix)
-{
-	struct entry *entry;
-
-	entry = rhashtable_lookup_fast(&nodes->prefixes, prefix, table_params);
-	if (WARN_ON_ONCE(!entry))
-		return;
-	rhashtable_remove_fast(&nodes->prefixes, &entry->hash, table_params);
-	kfree_rcu(entry, rcu);
-	account(nodes, prefix, -1);
-}
-
 /* Erase the first n prefixes of a node that another version of it lacks. */
 static void erase_difference(struct lace_nodes *nodes,
 			     const struct lace_node *node, unsigned int n,
@@ -234,7 +61,8 @@ static void erase_difference(struct lace_nodes *nodes,
 
 	for (i = 0; i < n; i++) {
 		if (!has(other, &node->prefixes[i]))
-			erase(nodes, &node->prefixes[i]);
+			lace_prefixes_erase(&nodes->prefixes,
+					    &node->prefixes[i]);
 	}
 }
 
@@ -248,7 +76,8 @@ static int insert_difference(struct lace_nodes *nodes,
 	for (i = 0; i < node->n_prefixes; i++) {
 		if (has(other, &node->prefixes[i]))
 			continue;
-		err = insert(nodes, &node->prefixes[i], node->id);
+		err = lace_prefixes_insert(&nodes->prefixes, &node->prefixes[i],
+					   node->id);
 		if (err) {
 			erase_difference(nodes, node, i, other);
 			return err;
@@ -272,9 +101,7 @@ static int check_prefixes(struct lace_nodes *nodes, struct lace_node *node,
 		}
 	}
 	for (i = 0; i < node->n_prefixes; i++) {
-		rcu_read_lock();
-		owner = find(nodes, &node->prefixes[i]);
-		rcu_read_unlock();
+		owner = lace_prefixes_get(&nodes->prefixes, &node->prefixes[i]);
 		if (owner != LACE_NO_NODE && owner != node->id) {
 			NL_SET_ERR_MSG(extack,
 				       "node PREFIX: belongs to another node");

@@ -96,24 +96,6 @@ bool lace_packet_is_sound(struct sk_buff *skb,
 	return !pskb_trim_rcsum(skb, length);
 }
 
-/* Node that a packet says it comes from, or LACE_NO_NODE. */
-u16 lace_packet_from(struct lace_nodes *nodes, const struct sk_buff *skb,
-		     const struct lace_packet *packet)
-{
-	return packet->family == AF_INET ?
-		lace_nodes_find4(nodes, ip4(skb)->saddr) :
-		lace_nodes_find6(nodes, &ip6(skb)->saddr);
-}
-
-/* Node that a packet is for, or LACE_NO_NODE. */
-u16 lace_packet_to(struct lace_nodes *nodes, const struct sk_buff *skb,
-		   const struct lace_packet *packet)
-{
-	return packet->family == AF_INET ?
-		lace_nodes_find4(nodes, ip4(skb)->daddr) :
-		lace_nodes_find6(nodes, &ip6(skb)->daddr);
-}
-
 /* Whether it only acknowledges what the other end of a TCP connection sent. */
 bool lace_packet_is_pure_ack(const struct sk_buff *skb,
 			     const struct lace_packet *packet)

@@ -287,6 +287,39 @@ def new_mac():
         k1.netlink.set(NODE_SET, dev(), k0.description())
 
 
+def prefixes():
+    """The longest prefix that an address is in says whose it is, at once when
+    it changes, whatever the number of prefixes."""
+    k0, k1, k2 = LAB.nodes
+    many = b"".join(prefix("10.100.%d.%d/31" % (i // 128, i % 128 * 2))
+                    for i in range(400)) + \
+        b"".join(prefix("fd99:%x::/48" % i) for i in range(400))
+
+    def behind(node, more):
+        k1.netlink.set(NODE_SET, dev(), node.description() + more)
+
+    def judge(name, verdict):
+        table(k1, [(name + a, dict(payload=ip4(a, k1.v4)), verdict)
+                   for a in ("10.100.0.7", "10.100.3.31")] +
+              [(name + a, dict(payload=ip6(a, k1.v6), kind=IPV6), verdict)
+               for a in ("fd99::1", "fd99:18f::7")])
+    try:
+        for turn in ("first ", "again "):
+            judge(turn + "nobody's ", {"spoofed"})
+            behind(k0, many)
+            judge(turn + "the peer's ", {"packets"})
+            behind(k2, b"".join(map(prefix, (
+                "10.100.0.7", "10.100.3.31", "fd99::1/128", "fd99:18f::/64"))))
+            judge(turn + "another's ", {"spoofed"})
+            behind(k2, b"")
+            judge(turn + "the peer's once more ", {"packets"})
+            behind(k0, b"")
+        judge("nobody's at last ", {"spoofed"})
+    finally:
+        behind(k2, b"")
+        behind(k0, b"")
+
+
 def dead_port():
     """A lane whose port went away is dead, and one that comes back works."""
     k0, k1 = LAB.nodes[:2]
@@ -308,4 +341,5 @@ with LAB:
     LAB.plan(0, RING + [[2, 1, 1, 1]],
              [r for r in ROUTES if r[:2] != [2, 1]])
     main(accepted, unexpected, malformed, addresses, hop_limit, control,
-         lace0_sees, misrouted, no_circuit, no_node, new_mac, dead_port)
+         lace0_sees, misrouted, no_circuit, no_node, new_mac, prefixes,
+         dead_port)
