@@ -9,6 +9,7 @@
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
+#include <net/ipv6.h>
 #include <net/netlink.h>
 #ifdef LACE_HAVE_gso_h
 #include <net/gso.h>
@@ -61,6 +62,18 @@ static inline void lace_compat_netns_immutable(struct net_device *dev)
 #else
 	dev->features |= NETIF_F_NETNS_LOCAL;
 #endif
+}
+
+/* Length of the header that IPv6 puts in front of a TCP header if more than
+ * 64 KiB follow it in one piece.  No fibre ever sees it; newer kernels have none.
+ */
+static inline unsigned int lace_compat_jumbo(const struct sk_buff *skb)
+{
+#ifdef LACE_HAVE_ipv6_has_hopopt_jumbo
+	if (unlikely(ipv6_has_hopopt_jumbo(skb)))
+		return sizeof(struct hop_jumbo_hdr);
+#endif
+	return 0;
 }
 
 /* Keep IPv6 from giving addresses to a port, and so from sending on it. */

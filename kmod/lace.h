@@ -186,20 +186,6 @@ struct lace_dev_stats {
 	struct u64_stats_sync syncp;
 };
 
-/* Whose frames are counted. */
-enum lace_traffic {
-	LACE_TRAFFIC_OWN,
-	LACE_TRAFFIC_CONTROL,	/* own that only acknowledge */
-	LACE_TRAFFIC_RELAY,
-};
-
-static inline enum lace_traffic lace_traffic_of(bool pure_ack, bool relay)
-{
-	if (relay)
-		return LACE_TRAFFIC_RELAY;
-	return pure_ack ? LACE_TRAFFIC_CONTROL : LACE_TRAFFIC_OWN;
-}
-
 struct lace_lane_stats {
 	u64_stats_t value[LACE_A_LANESTAT_MAX + 1];
 	struct u64_stats_sync syncp;
@@ -336,7 +322,12 @@ void lace_port_del_all(struct lace_device *lace);
 int lace_port_set_number(struct lace_port *port, u8 number,
 			 struct netlink_ext_ack *extack);
 struct lace_port *lace_port_of(const struct net_device *port_dev);
-bool lace_port_is_live(const struct lace_port *port);
+
+/* Whether what is sent on it would leave. */
+static inline bool lace_port_is_live(const struct lace_port *port)
+{
+	return netif_running(port->dev) && netif_carrier_ok(port->dev);
+}
 
 /* prefix.c */
 
@@ -445,11 +436,26 @@ struct lace_packet {
 	u8 protocol;
 	bool fragment;
 	u16 header;		/* length of the IP header */
+	u16 jumbo;		/* how much of it is not for the fibre */
+	/* Of lace_packet_measure(): */
+	bool pure_ack;		/* only acknowledges what TCP has received */
+	unsigned int frames;	/* that it makes on the fibre */
+	unsigned int bytes;	/* of them together */
 };
 
 bool lace_packet_read(struct sk_buff *skb, struct lace_packet *packet);
 bool lace_packet_is_sound(struct sk_buff *skb,
 			  const struct lace_packet *packet);
+
+/* Whether it goes through an MTU, each segment of a GSO packet for itself. */
+static inline bool lace_packet_fits(const struct sk_buff *skb,
+				    const struct lace_packet *packet,
+				    unsigned int mtu)
+{
+	return skb->len <= mtu ||
+	       (skb_is_gso(skb) &&
+		skb_gso_validate_network_len(skb, mtu + packet->jumbo));
+}
 
 /* Node that a packet says it comes from, or LACE_NO_NODE. */
 static inline u16 lace_packet_from(struct lace_nodes *nodes,
@@ -477,15 +483,10 @@ static inline u16 lace_packet_to(struct lace_nodes *nodes,
 		lace_prefixes_find6(&nodes->prefixes, &ip6->daddr);
 }
 
-bool lace_packet_is_pure_ack(const struct sk_buff *skb,
-			     const struct lace_packet *packet);
 bool lace_packet_hop_spent(const struct sk_buff *skb,
 			   const struct lace_packet *packet);
 void lace_packet_hop(struct sk_buff *skb, const struct lace_packet *packet);
-bool lace_packet_fits(const struct sk_buff *skb, unsigned int mtu);
-void lace_packet_wire(const struct sk_buff *skb,
-		      const struct lace_packet *packet,
-		      unsigned int *frames, unsigned int *bytes);
+void lace_packet_measure(struct sk_buff *skb, struct lace_packet *packet);
 
 /* stats.c */
 
@@ -497,8 +498,7 @@ void lace_dev_count_many(struct lace_device *lace,
 void lace_lane_count(struct lace_port *port, enum lace_dir dir,
 		     enum lace_attr_lanestat counter);
 void lace_lane_count_frames(struct lace_port *port, enum lace_dir dir,
-			    enum lace_traffic traffic, unsigned int frames,
-			    unsigned int bytes);
+			    const struct lace_packet *packet, bool relay);
 void lace_dev_stats_read(struct lace_device *lace,
 			 u64 values[LACE_A_DEVSTAT_MAX + 1]);
 void lace_lane_stats_read(struct lace_port *port, enum lace_dir dir,
@@ -584,12 +584,19 @@ int lace_lane_init(struct lace_port *port);
 void lace_lane_free(struct lace_port *port);
 void lace_lane_unplug(struct lace_port *port);
 u64 lace_lane_epoch(const struct lace_port *port);
-u16 lace_lane_queue(struct net_device *dev, struct sk_buff *skb);
+u16 lace_lane_pick_queue(struct net_device *dev, struct sk_buff *skb);
 void lace_lane_sent(struct lace_port *port, u16 queue, unsigned int frames,
 		    unsigned int bytes);
 void lace_lane_report(struct lace_port *port, enum lace_dir dir,
 		      struct lace_lane_report *report,
 		      u64 values[LACE_A_LANESTAT_MAX + 1]);
+
+/* The queue that dev_queue_xmit() will take; the frame is complete. */
+static inline u16 lace_lane_queue(struct net_device *dev, struct sk_buff *skb)
+{
+	return dev->real_num_tx_queues == 1 ? 0 :
+					      lace_lane_pick_queue(dev, skb);
+}
 
 /* lane_frame.c */
 

@@ -31,14 +31,12 @@ struct workqueue_struct *lace_wq;
 
 /* ---- what was sent ---- */
 
-/* The queue that dev_queue_xmit() will take; the frame is complete. */
-u16 lace_lane_queue(struct net_device *dev, struct sk_buff *skb)
+/* What lace_lane_queue() says of a device with several queues. */
+u16 lace_lane_pick_queue(struct net_device *dev, struct sk_buff *skb)
 {
 	const struct net_device_ops *ops = dev->netdev_ops;
 	u16 queue;
 
-	if (dev->real_num_tx_queues == 1)
-		return 0;
 #ifdef CONFIG_XPS
 	if (skb->sender_cpu - 1 >= nr_cpu_ids)
 		skb->sender_cpu = raw_smp_processor_id() + 1;

@@ -8,7 +8,6 @@
 #include <linux/tcp.h>
 #include <linux/udp.h>
 #include <net/ip.h>
-#include <net/ip_tunnels.h>
 #include <net/ipv6.h>
 
 #include "compat.h"
@@ -31,17 +30,22 @@ static bool read4(struct sk_buff *skb, struct lace_packet *packet)
 	if (!pskb_may_pull(skb, sizeof(struct iphdr)))
 		return false;
 	packet->header = ip4(skb)->ihl * 4;
-	if (ip4(skb)->version != 4 || packet->header < sizeof(struct iphdr) ||
+	if (ip4(skb)->version != 4 || packet->header < sizeof(struct iphdr))
+		return false;
+	if (packet->header > sizeof(struct iphdr) &&
 	    !pskb_may_pull(skb, packet->header))
 		return false;
 	packet->family = AF_INET;
 	packet->protocol = ip4(skb)->protocol;
+	packet->jumbo = 0;
 	packet->fragment = ip_is_fragment(ip4(skb));
 	return true;
 }
 
 static bool read6(struct sk_buff *skb, struct lace_packet *packet)
 {
+	unsigned int jumbo;
+
 	if (!pskb_may_pull(skb, sizeof(struct ipv6hdr)) ||
 	    ip6(skb)->version != 6)
 		return false;
@@ -49,6 +53,13 @@ static bool read6(struct sk_buff *skb, struct lace_packet *packet)
 	packet->protocol = ip6(skb)->nexthdr;
 	packet->fragment = packet->protocol == IPPROTO_FRAGMENT;
 	packet->header = sizeof(struct ipv6hdr);
+	packet->jumbo = 0;
+	jumbo = lace_compat_jumbo(skb);
+	if (jumbo) {
+		packet->protocol = IPPROTO_TCP;
+		packet->header += jumbo;
+		packet->jumbo = jumbo;
+	}
 	return true;
 }
 
@@ -96,21 +107,6 @@ bool lace_packet_is_sound(struct sk_buff *skb,
 	return !pskb_trim_rcsum(skb, length);
 }
 
-/* Whether it only acknowledges what the other end of a TCP connection sent. */
-bool lace_packet_is_pure_ack(const struct sk_buff *skb,
-			     const struct lace_packet *packet)
-{
-	struct tcphdr buffer;
-	const struct tcphdr *tcp;
-
-	if (packet->protocol != IPPROTO_TCP || packet->fragment ||
-	    skb_is_gso(skb) || skb->len > packet->header + MAX_TCP_HEADER_LEN)
-		return false;
-	tcp = skb_header_pointer(skb, packet->header, sizeof(buffer), &buffer);
-	return tcp && tcp->ack && !tcp->syn && !tcp->fin && !tcp->rst &&
-	       skb->len == packet->header + __tcp_hdrlen(tcp);
-}
-
 bool lace_packet_hop_spent(const struct sk_buff *skb,
 			   const struct lace_packet *packet)
 {
@@ -127,45 +123,61 @@ void lace_packet_hop(struct sk_buff *skb, const struct lace_packet *packet)
 		((struct ipv6hdr *)skb->data)->hop_limit--;
 }
 
-/* Whether it goes through an MTU, each segment of a GSO packet for itself. */
-bool lace_packet_fits(const struct sk_buff *skb, unsigned int mtu)
+/* Length of the TCP header there. */
+static unsigned int tcp_header(struct sk_buff *skb, unsigned int at)
 {
-	return skb->len <= mtu ||
-	       (skb_is_gso(skb) && skb_gso_validate_network_len(skb, mtu));
+	if (!pskb_may_pull(skb, at + sizeof(struct tcphdr)))
+		return sizeof(struct tcphdr);
+	return __tcp_hdrlen((const struct tcphdr *)(skb->data + at));
 }
 
 /* Length of all headers that each segment of a GSO packet has. */
-static unsigned int gso_header(const struct sk_buff *skb,
+static unsigned int gso_header(struct sk_buff *skb,
 			       const struct lace_packet *packet)
 {
 	unsigned int at = packet->header;
-	struct tcphdr buffer;
-	const struct tcphdr *tcp;
 
 	if (skb->encapsulation)
 		at = skb_inner_transport_header(skb) - skb->data;
 	if (!(skb_shinfo(skb)->gso_type & (SKB_GSO_TCPV4 | SKB_GSO_TCPV6)))
 		return at + sizeof(struct udphdr);
-	tcp = skb_header_pointer(skb, at, sizeof(buffer), &buffer);
-	return at + (tcp ? __tcp_hdrlen(tcp) : sizeof(buffer));
+	return at + tcp_header(skb, at);
 }
 
-/* How many frames it makes on the fibre, and of how many bytes together. */
-void lace_packet_wire(const struct sk_buff *skb,
-		      const struct lace_packet *packet,
-		      unsigned int *frames, unsigned int *bytes)
+static void measure_gso(struct sk_buff *skb, struct lace_packet *packet)
 {
+	unsigned int header = gso_header(skb, packet);
 	const struct skb_shared_info *shinfo = skb_shinfo(skb);
-	unsigned int header;
+	unsigned int frames = shinfo->gso_segs;
 
-	*frames = 1;
-	*bytes = ETH_HLEN + skb->len;
-	if (!skb_is_gso(skb))
-		return;
-	header = gso_header(skb, packet);
-	*frames = shinfo->gso_segs;
-	if (!*frames && skb->len > header)	/* came from a guest */
-		*frames = DIV_ROUND_UP(skb->len - header, shinfo->gso_size);
-	*frames = max(*frames, 1U);
-	*bytes += (*frames - 1) * (ETH_HLEN + header);
+	if (!frames && skb->len > header)	/* came from a guest */
+		frames = DIV_ROUND_UP(skb->len - header, shinfo->gso_size);
+	packet->frames = max(frames, 1U);
+	packet->bytes += (packet->frames - 1) * (ETH_HLEN + header) -
+			 packet->frames * packet->jumbo;
+}
+
+static bool is_pure_ack(struct sk_buff *skb, const struct lace_packet *packet)
+{
+	const struct tcphdr *tcp;
+
+	if (packet->protocol != IPPROTO_TCP || packet->fragment ||
+	    skb->len > packet->header + MAX_TCP_HEADER_LEN ||
+	    !pskb_may_pull(skb, packet->header + sizeof(*tcp)))
+		return false;
+	tcp = (const struct tcphdr *)(skb->data + packet->header);
+	return tcp->ack && !tcp->syn && !tcp->fin && !tcp->rst &&
+	       skb->len == packet->header + __tcp_hdrlen(tcp);
+}
+
+/* What it is on the fibre.  It was read before; its headers may be pulled. */
+void lace_packet_measure(struct sk_buff *skb, struct lace_packet *packet)
+{
+	packet->frames = 1;
+	packet->bytes = ETH_HLEN + skb->len;
+	packet->pure_ack = false;
+	if (skb_is_gso(skb))
+		measure_gso(skb, packet);
+	else
+		packet->pure_ack = is_pure_ack(skb, packet);
 }

@@ -18,12 +18,6 @@ struct lace_port *lace_port_of(const struct net_device *port_dev)
 	return rtnl_dereference(port_dev->rx_handler_data);
 }
 
-/* Whether what is sent on it would leave. */
-bool lace_port_is_live(const struct lace_port *port)
-{
-	return netif_running(port->dev) && netif_carrier_ok(port->dev);
-}
-
 static void update_rate(struct lace_port *port)
 {
 	struct ethtool_link_ksettings settings;

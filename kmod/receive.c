@@ -89,7 +89,8 @@ static enum lace_attr_lanestat check_path(struct arrival *arrival,
 	if (!arrival->way.path)
 		return to == segment->self ? LACE_A_LANESTAT_SPOOFED :
 					     LACE_A_LANESTAT_MISADDRESSED;
-	if (!lace_active_comes_from(arrival->active, from, to, arrival->peer))
+	if (arrival->way.path->prev != arrival->peer &&
+	    !lace_active_comes_from(arrival->active, from, to, arrival->peer))
 		return LACE_A_LANESTAT_SPOOFED;
 	return 0;
 }
@@ -108,19 +109,16 @@ static enum lace_attr_lanestat judge(struct arrival *arrival,
 	return fault;
 }
 
-static void count_accepted(const struct arrival *arrival,
-			   const struct sk_buff *skb, bool relay)
+static void count_accepted(struct arrival *arrival, struct sk_buff *skb,
+			   bool relay)
 {
-	bool pure_ack = lace_packet_is_pure_ack(skb, &arrival->packet);
-	enum lace_traffic traffic = lace_traffic_of(pure_ack, relay);
-	unsigned int frames, bytes;
+	struct lace_packet *packet = &arrival->packet;
 
-	lace_packet_wire(skb, &arrival->packet, &frames, &bytes);
-	lace_lane_count_frames(arrival->port, LACE_DIR_RX, traffic, frames,
-			       bytes);
+	lace_packet_measure(skb, packet);
+	lace_lane_count_frames(arrival->port, LACE_DIR_RX, packet, relay);
 	if (trace_lace_receive_enabled())
-		lace_trace_receive(arrival->port, arrival->active, frames,
-				   bytes, relay);
+		lace_trace_receive(arrival->port, arrival->active,
+				   packet->frames, packet->bytes, relay);
 }
 
 /* Make it a packet that lace0 received. */
@@ -179,8 +177,7 @@ static void relay(struct arrival *arrival, struct sk_buff *skb)
 	lace_transmit_relayed(lace, &arrival->way, skb, &arrival->packet);
 }
 
-static rx_handler_result_t deliver(const struct arrival *arrival,
-				   struct sk_buff *skb)
+static rx_handler_result_t deliver(struct arrival *arrival, struct sk_buff *skb)
 {
 	u16 peer = arrival->peer;
 	u8 lane = READ_ONCE(arrival->port->number);
@@ -199,7 +196,7 @@ static rx_handler_result_t deliver(const struct arrival *arrival,
 /* The receive handler of all ports. */
 rx_handler_result_t lace_receive(struct sk_buff **pskb)
 {
-	struct arrival arrival = {};
+	struct arrival arrival lace_compat_uninitialized;
 	struct sk_buff *skb = *pskb;
 	enum lace_attr_lanestat fault;
 

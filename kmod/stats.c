@@ -53,24 +53,23 @@ void lace_lane_count(struct lace_port *port, enum lace_dir dir,
 
 /* Frames that were sent or accepted. */
 void lace_lane_count_frames(struct lace_port *port, enum lace_dir dir,
-			    enum lace_traffic traffic, unsigned int frames,
-			    unsigned int bytes)
+			    const struct lace_packet *packet, bool relay)
 {
 	struct lace_lane_stats *stats = this_cpu_ptr(port->stats[dir]);
 
 	u64_stats_update_begin(&stats->syncp);
-	u64_stats_add(&stats->value[LACE_A_LANESTAT_PACKETS], frames);
-	u64_stats_add(&stats->value[LACE_A_LANESTAT_BYTES], bytes);
-	if (traffic == LACE_TRAFFIC_RELAY) {
+	u64_stats_add(&stats->value[LACE_A_LANESTAT_PACKETS], packet->frames);
+	u64_stats_add(&stats->value[LACE_A_LANESTAT_BYTES], packet->bytes);
+	if (relay) {
 		u64_stats_add(&stats->value[LACE_A_LANESTAT_RELAY_PACKETS],
-			      frames);
+			      packet->frames);
 		u64_stats_add(&stats->value[LACE_A_LANESTAT_RELAY_BYTES],
-			      bytes);
-	} else if (traffic == LACE_TRAFFIC_CONTROL) {
+			      packet->bytes);
+	} else if (packet->pure_ack) {
 		u64_stats_add(&stats->value[LACE_A_LANESTAT_CONTROL_PACKETS],
-			      frames);
+			      packet->frames);
 		u64_stats_add(&stats->value[LACE_A_LANESTAT_CONTROL_BYTES],
-			      bytes);
+			      packet->bytes);
 	}
 	u64_stats_update_end(&stats->syncp);
 }

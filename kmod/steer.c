@@ -14,6 +14,7 @@
 #include <linux/bpf.h>
 #include <linux/if_link.h>
 #include <linux/lace_steer.h>
+#include <linux/log2.h>
 #include <linux/tcp.h>
 #include <net/sch_generic.h>
 
@@ -153,7 +154,7 @@ static u32 flags_of(const struct sk_buff *skb, const struct lace_packet *packet,
 	if (!tcp)
 		return flags;
 	flags |= LACE_STEER_TCP;
-	if (lace_packet_is_pure_ack(skb, packet))
+	if (packet->pure_ack)
 		flags |= LACE_STEER_ACK;
 	if (tcp->syn)
 		flags |= LACE_STEER_SYN;
@@ -208,7 +209,8 @@ static void describe(struct bpf_map *map, const struct lace_active *active,
 	context->next = path->next;
 	context->unused = 0;
 	context->hash = skb_get_hash(skb);
-	lace_packet_wire(skb, packet, &context->frames, &context->bytes);
+	context->frames = packet->frames;
+	context->bytes = packet->bytes;
 	describe_lanes(context, offer);
 }
 
@@ -254,6 +256,60 @@ static void debit(const struct offer *offer, unsigned int lane,
 	WRITE_ONCE(offer->lanes[lane]->sent, sent + bytes);
 }
 
+/* Where there is nothing to choose. */
+static int only_lane(struct lace_device *lace, u32 ports, unsigned int bytes)
+{
+	int number = __ffs(ports);
+	struct lace_port *port = rcu_dereference(lace->ports[number]);
+
+	if (!port || !lace_port_is_live(port))
+		return LACE_NO_LANE;
+	WRITE_ONCE(port->sent, READ_ONCE(port->sent) + bytes);
+	return number;
+}
+
+/* Index in the offer. */
+static unsigned int choose(struct lace_device *lace, const struct lace_way *way,
+			   const struct bpf_prog *prog, struct offer *offer,
+			   struct sk_buff *skb,
+			   const struct lace_packet *packet, bool relay)
+{
+	unsigned int lane = builtin(offer, skb, packet);
+	struct bpf_map *map;
+	u32 answer;
+
+	if (!prog)
+		return lane;
+	smp_rmb();	/* as steer_map is written before steer */
+	map = READ_ONCE(lace->steer_map);
+	if (map)
+		describe(map, way->active, way->path, offer, lane, skb, packet,
+			 relay);
+	answer = run(prog, way->active, way->path, offer, lane, skb);
+	if (answer < offer->n)
+		return answer;
+	lace_dev_count(lace, LACE_A_DEVSTAT_STEER_BAD);
+	return lane;
+}
+
+static noinline int one_of_all(struct lace_device *lace,
+			       const struct lace_way *way, u32 ports,
+			       const struct bpf_prog *prog, struct sk_buff *skb,
+			       const struct lace_packet *packet, bool relay)
+{
+	struct offer offer lace_compat_uninitialized;
+	unsigned int lane;
+
+	make_offer(lace, ports, false, &offer);
+	if (!offer.n)
+		make_offer(lace, ports, true, &offer);
+	if (!offer.n)
+		return LACE_NO_LANE;
+	lane = choose(lace, way, prog, &offer, skb, packet, relay);
+	debit(&offer, lane, skb->len);
+	return offer.numbers[lane];
+}
+
 /* Number of the port on whose TX lane the packet is to leave, or LACE_NO_LANE if
  * none of the path is alive.  Needs the RCU read lock.
  */
@@ -261,37 +317,17 @@ int lace_steer(struct lace_device *lace, const struct lace_way *way,
 	       struct sk_buff *skb, const struct lace_packet *packet,
 	       bool relay)
 {
+	const struct bpf_prog *prog = rcu_dereference(lace->steer);
 	u32 ports = way->path->ports & ~way->closed;
-	const struct bpf_prog *prog;
-	struct offer offer lace_compat_uninitialized;
-	struct bpf_map *map;
-	unsigned int lane;
-	u32 answer;
 
-	make_offer(lace, ports, false, &offer);
-	if (!offer.n)
-		make_offer(lace, ports, true, &offer);
-	if (!offer.n)
-		return LACE_NO_LANE;
-	lane = builtin(&offer, skb, packet);
-	prog = rcu_dereference(lace->steer);
-	if (prog) {
-		smp_rmb();	/* as steer_map is written before steer */
-		map = READ_ONCE(lace->steer_map);
-		if (map)
-			describe(map, way->active, way->path, &offer, lane,
-				 skb, packet, relay);
-		answer = run(prog, way->active, way->path, &offer, lane, skb);
-		if (answer < offer.n)
-			lane = answer;
-		else
-			lace_dev_count(lace, LACE_A_DEVSTAT_STEER_BAD);
-	}
-	debit(&offer, lane, skb->len);
-	return offer.numbers[lane];
+	if (!prog && is_power_of_2(ports))
+		return only_lane(lace, ports, skb->len);
+	return one_of_all(lace, way, ports, prog, skb, packet, relay);
 }
 
-/* The map of a program that wants to be told more, or NULL. */
+/* The map of a program that wants to be told more, or NULL.  It stays as long as
+ * the program does, but at any time bpf(2) may bind another one to it.
+ */
 static struct bpf_map *find_map(const struct bpf_prog *prog)
 {
 	struct bpf_prog_aux *aux = prog->aux;

@@ -35,7 +35,7 @@ int lace_transmit_header(struct sk_buff *skb, const struct lace_port *port,
 
 	if (skb_cow_head(skb, LL_RESERVED_SPACE(port->dev)))
 		return -ENOMEM;
-	eth = skb_push(skb, ETH_HLEN);
+	eth = __skb_push(skb, ETH_HLEN);
 	ether_addr_copy(eth->h_dest, far->mac);
 	ether_addr_copy(eth->h_source, port->dev->dev_addr);
 	eth->h_proto = skb->protocol;
@@ -43,25 +43,21 @@ int lace_transmit_header(struct sk_buff *skb, const struct lace_port *port,
 	return 0;
 }
 
-/* Takes the packet over.  The socket stays with it, so that TCP is told when
- * it has left.
+/* Takes the packet over, which was measured.  The socket stays with it, so that
+ * TCP is told when it has left.
  */
 static int send(struct lace_port *port, const struct lace_active *active,
 		int number, struct sk_buff *skb,
 		const struct lace_packet *packet, bool relay)
 {
 	const struct lace_far *far = &active->far[LACE_DIR_TX][number];
-	bool pure_ack = lace_packet_is_pure_ack(skb, packet);
-	enum lace_traffic traffic = lace_traffic_of(pure_ack, relay);
-	unsigned int frames, bytes;
 	u16 queue = 0;
 	int err;
 
-	lace_packet_wire(skb, packet, &frames, &bytes);
 	/* What the other end waits for goes before what it does not. */
-	if (!skb->priority && pure_ack)
+	if (!skb->priority && packet->pure_ack)
 		skb->priority = TC_PRIO_CONTROL;
-	if (!lace_packet_fits(skb, READ_ONCE(port->dev->mtu)) ||
+	if (!lace_packet_fits(skb, packet, READ_ONCE(port->dev->mtu)) ||
 	    lace_transmit_header(skb, port, far)) {
 		kfree_skb(skb);
 		err = NET_XMIT_DROP;
@@ -75,10 +71,11 @@ static int send(struct lace_port *port, const struct lace_active *active,
 		lace_lane_count(port, LACE_DIR_TX, LACE_A_LANESTAT_DROPPED);
 		return err;
 	}
-	lace_lane_count_frames(port, LACE_DIR_TX, traffic, frames, bytes);
-	lace_lane_sent(port, queue, frames, bytes);
+	lace_lane_count_frames(port, LACE_DIR_TX, packet, relay);
+	lace_lane_sent(port, queue, packet->frames, packet->bytes);
 	if (trace_lace_send_enabled())
-		lace_trace_send(port, active, frames, bytes, relay);
+		lace_trace_send(port, active, packet->frames, packet->bytes,
+				relay);
 	return 0;
 }
 
@@ -139,6 +136,7 @@ void lace_transmit_gated(struct lace_device *lace, const struct lace_way *way,
 		kfree_skb(skb);
 		return;
 	}
+	lace_packet_measure(skb, &packet);
 	if (send_on(lace, way, skb, &packet, relay) && !relay)
 		DEV_STATS_INC(lace->dev, tx_dropped);
 }
@@ -173,8 +171,8 @@ static bool own_way(struct lace_device *lace, struct sk_buff *skb,
 netdev_tx_t lace_transmit_own(struct sk_buff *skb, struct net_device *dev)
 {
 	struct lace_device *lace = netdev_priv(dev);
-	struct lace_packet packet;
-	struct lace_way way;
+	struct lace_packet packet lace_compat_uninitialized;
+	struct lace_way way lace_compat_uninitialized;
 	unsigned int length = skb->len;
 	int err = NET_XMIT_DROP;
 
@@ -189,6 +187,7 @@ netdev_tx_t lace_transmit_own(struct sk_buff *skb, struct net_device *dev)
 		DEV_STATS_INC(dev, tx_dropped);
 		goto drop;
 	}
+	lace_packet_measure(skb, &packet);
 	err = transmit(lace, &way, skb, &packet, false);
 	if (err)
 		DEV_STATS_INC(dev, tx_dropped);
