@@ -64,6 +64,33 @@ static inline void lace_compat_netns_immutable(struct net_device *dev)
 #endif
 }
 
+/* How much TCP hands a device in one piece, over IPv6 and over IPv4.  Kernels
+ * without a limit for IPv4 never exceed 64 KiB there.
+ */
+struct lace_gso {
+	unsigned int size, ip4_size;
+};
+
+static inline void lace_compat_get_gso(const struct net_device *dev,
+				       struct lace_gso *gso)
+{
+	gso->size = READ_ONCE(dev->gso_max_size);
+#ifdef LACE_HAVE_gso_ipv4_max_size
+	gso->ip4_size = READ_ONCE(dev->gso_ipv4_max_size);
+#else
+	gso->ip4_size = min(gso->size, GSO_LEGACY_MAX_SIZE);
+#endif
+}
+
+static inline void lace_compat_set_gso(struct net_device *dev,
+				       const struct lace_gso *gso)
+{
+	WRITE_ONCE(dev->gso_max_size, gso->size);
+#ifdef LACE_HAVE_gso_ipv4_max_size
+	WRITE_ONCE(dev->gso_ipv4_max_size, gso->ip4_size);
+#endif
+}
+
 /* Length of the header that IPv6 puts in front of a TCP header if more than
  * 64 KiB follow it in one piece.  No fibre ever sees it; newer kernels have none.
  */

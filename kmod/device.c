@@ -109,6 +109,7 @@ static int ndo_init(struct net_device *dev)
 	if (dev->mtu != ETH_DATA_LEN)	/* set as the device is created */
 		lace->user_mtu = dev->mtu;
 	lace->self = LACE_NO_NODE;
+	lace_gso_init(lace);
 	xa_init(&lace->segments);
 	lace_hooks_start(lace);
 

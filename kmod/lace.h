@@ -266,6 +266,7 @@ struct lace_device {
 	u32 reorder_us;			/* 0: TCP gets what comes as it comes */
 	u16 self;			/* LACE_NO_NODE: not set */
 	unsigned int user_mtu;		/* 0: follow the ports */
+	struct lace_gso gso;		/* that was set last; see gso.c */
 	bool mtu_follows;		/* the change of MTU is our own */
 	struct lace_acks acks;
 	struct lace_hooks hooks;
@@ -311,6 +312,7 @@ struct lace_port {
 	unsigned long sent;
 	bool dark;			/* so is the TX lane; written by lane.c */
 	struct lace_lane *lane;		/* never NULL for who finds the port */
+	struct lace_gso gso, gso_before;	/* see gso.c */
 };
 
 int lace_port_init(void);
@@ -322,6 +324,13 @@ void lace_port_del_all(struct lace_device *lace);
 int lace_port_set_number(struct lace_port *port, u8 number,
 			 struct netlink_ext_ack *extack);
 struct lace_port *lace_port_of(const struct net_device *port_dev);
+
+/* gso.c */
+
+void lace_gso_init(struct lace_device *lace);
+void lace_gso_take(struct lace_port *port);
+void lace_gso_give_back(struct lace_port *port);
+void lace_gso_follow(struct lace_device *lace);
 
 /* Whether what is sent on it would leave. */
 static inline bool lace_port_is_live(const struct lace_port *port)

@@ -101,6 +101,7 @@ static void follow(struct lace_device *lace, u8 number)
 {
 	lace_device_update_mtu(lace);
 	lace_device_update_headroom(lace);
+	lace_gso_follow(lace);
 	lace_device_changed(lace);
 	lace_nl_announce_device(lace, NULL);
 	lace_nl_announce_lanes(lace, number);
@@ -121,6 +122,7 @@ static int attach(struct lace_port *port, struct netlink_ext_ack *extack)
 		return err;
 	}
 	update_rate(port);
+	lace_gso_take(port);
 	rcu_assign_pointer(port->lace->ports[port->number], port);
 	lace_lanes_follow(port->lace);
 	lace_transition_port_came(port);
@@ -188,6 +190,7 @@ static void del(struct lace_port *port)
 	netdev_rx_handler_unregister(port_dev);
 	netdev_upper_dev_unlink(port_dev, lace->dev);
 	lace_compat_no_addrconf(port_dev, false);
+	lace_gso_give_back(port);
 	free_port(port);
 }
 
@@ -280,6 +283,7 @@ static int netdev_event(struct notifier_block *block, unsigned long event,
 	case NETDEV_CHANGE:
 	case NETDEV_DOWN:
 		update_rate(port);
+		lace_gso_follow(port->lace);
 		if (!lace_port_is_live(port))
 			lace_lane_unplug(port);
 		lace_transition_kick(port->lace);

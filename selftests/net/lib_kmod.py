@@ -521,7 +521,9 @@ class Lab:
     SWITCH = "ksw"
 
     def __init__(self, nodes, ports, rate=None, mtu=1500, burst="128k",
-                 queues=1):
+                 queues=1, gso=65536):
+        # A piece of more would be skew that lanes so slow do not have.
+        self.gso = gso
         self.nodes = [Node(i, ports) for i in range(nodes)]
         self.rate = rate
         self.burst = burst
@@ -577,7 +579,9 @@ class Lab:
                        for p in range(node.ports)] +
                       ["link set lace0 up",
                        "address add %s/24 dev lace0" % node.v4,
-                       "address add %s/64 dev lace0 nodad" % node.v6])
+                       "address add %s/64 dev lace0 nodad" % node.v6] +
+                      (["link set lace0 gso_max_size %d" % self.gso]
+                       if self.gso else []))
         node.netlink = Netlink(node.netns)
         node.netlink.set(DEV_SET, dev(), u16(3, node.id))
         for other in self.nodes:
