@@ -154,6 +154,7 @@ err_stats:
 
 static void ndo_uninit(struct net_device *dev)
 {
+	const struct lace_steer_program none = {};
 	struct lace_device *lace = netdev_priv(dev);
 
 	list_del(&lace->list);
@@ -163,7 +164,7 @@ static void ndo_uninit(struct net_device *dev)
 	lace_transition_stop(lace);
 	lace_port_del_all(lace);
 	lace_active_replace(lace, NULL);
-	lace_steer_set(lace, NULL);
+	lace_steer_set(lace, &none);
 	lace_reorder_destroy(lace);
 	trace_lace_device_gone(dev);
 }

@@ -517,12 +517,19 @@ void lace_lane_stats_read(struct lace_port *port, enum lace_dir dir,
 
 #define LACE_NO_LANE (-1)
 
+/* What decides; all NULL: the built-in policy. */
+struct lace_steer_program {
+	struct bpf_prog *prog;
+	struct bpf_map *map;	/* in which it is told more */
+};
+
 int lace_steer(struct lace_device *lace, const struct lace_way *way,
 	       struct sk_buff *skb, const struct lace_packet *packet,
 	       bool relay);
-int lace_steer_check(const struct bpf_prog *prog,
+int lace_steer_check(struct lace_steer_program *steer,
 		     struct netlink_ext_ack *extack);
-void lace_steer_set(struct lace_device *lace, struct bpf_prog *prog);
+void lace_steer_set(struct lace_device *lace,
+		    const struct lace_steer_program *steer);
 
 /* transition.c */
 

@@ -156,29 +156,28 @@ void lace_nl_announce_device(struct lace_device *lace, struct genl_info *info)
 	lace_nl_announce(lace, info, skb, skb ? 0 : -ENOMEM);
 }
 
-/* The program of a file descriptor, NULL for -1, or an error. */
-static struct bpf_prog *get_prog(const struct nlattr *attr,
-				 struct netlink_ext_ack *extack)
+/* The program of a file descriptor; none for -1. */
+static int get_steer(const struct nlattr *attr,
+		     struct lace_steer_program *steer,
+		     struct netlink_ext_ack *extack)
 {
 	s32 fd = nla_get_s32(attr);
 	struct bpf_prog *prog;
 	int err;
 
 	if (fd == -1)
-		return NULL;
+		return 0;
 	prog = bpf_prog_get_type(fd, BPF_PROG_TYPE_SOCKET_FILTER);
 	if (IS_ERR(prog)) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "device STEER_FD: not a program of type SOCKET_FILTER");
-		return prog;
+		return PTR_ERR(prog);
 	}
-	err = lace_steer_check(prog, extack);
-	if (err) {
+	steer->prog = prog;
+	err = lace_steer_check(steer, extack);
+	if (err)
 		NL_SET_BAD_ATTR(extack, attr);
-		bpf_prog_put(prog);
-		return ERR_PTR(err);
-	}
-	return prog;
+	return err;
 }
 
 /* The key that an attribute holds, NULL for none, or an error. */
@@ -215,14 +214,14 @@ static int check_msecs(const struct nlattr *attr,
 
 /* What a request holds besides numbers. */
 struct wanted {
-	struct bpf_prog *prog;
+	struct lace_steer_program steer;
 	struct lace_key *key;
 };
 
 static void drop_wanted(struct wanted *wanted)
 {
-	if (!IS_ERR_OR_NULL(wanted->prog))
-		bpf_prog_put(wanted->prog);
+	if (wanted->steer.prog)
+		bpf_prog_put(wanted->steer.prog);
 	if (!IS_ERR_OR_NULL(wanted->key))
 		kfree_sensitive(wanted->key);
 }
@@ -240,9 +239,9 @@ static int prepare(struct lace_device *lace, struct genl_info *info,
 	if (err)
 		return err;
 	if (fd) {
-		wanted->prog = get_prog(fd, info->extack);
-		if (IS_ERR(wanted->prog))
-			return PTR_ERR(wanted->prog);
+		err = get_steer(fd, &wanted->steer, info->extack);
+		if (err)
+			return err;
 	}
 	if (key) {
 		wanted->key = get_key(key, info->extack);
@@ -277,7 +276,7 @@ static int set(struct lace_device *lace, struct genl_info *info)
 		return err;
 	}
 	if (info->attrs[LACE_A_DEV_STEER_FD])
-		lace_steer_set(lace, wanted.prog);
+		lace_steer_set(lace, &wanted.steer);
 	if (info->attrs[LACE_A_DEV_ACK_KEY])
 		lace_lanes_set_key(lace, wanted.key);
 	if (usecs)

@@ -343,11 +343,11 @@ static struct bpf_map *find_map(const struct bpf_prog *prog)
 	return map;
 }
 
-/* Whether the program can be used.  Its maps stay as long as it does. */
-int lace_steer_check(const struct bpf_prog *prog,
+/* Whether the program can be used, and with which map, if any. */
+int lace_steer_check(struct lace_steer_program *steer,
 		     struct netlink_ext_ack *extack)
 {
-	const struct bpf_map *map = find_map(prog);
+	struct bpf_map *map = find_map(steer->prog);
 
 	if (map && (map->map_type != BPF_MAP_TYPE_PERCPU_ARRAY ||
 		    map->value_size < sizeof(struct lace_steer_context))) {
@@ -355,13 +355,16 @@ int lace_steer_check(const struct bpf_prog *prog,
 			       "device STEER_FD: map lace_steer is no per-CPU array of struct lace_steer_context");
 		return -EINVAL;
 	}
+	steer->map = map;
 	return 0;
 }
 
-/* Takes over the reference to the program; NULL for the built-in policy.  Until
- * nobody uses the program before any more, the built-in policy decides.
+/* Takes over the reference to a program that was checked; without one, the
+ * built-in policy decides, as it does until nobody uses the program before any
+ * more.
  */
-void lace_steer_set(struct lace_device *lace, struct bpf_prog *prog)
+void lace_steer_set(struct lace_device *lace,
+		    const struct lace_steer_program *steer)
 {
 	struct bpf_prog *old = rtnl_dereference(lace->steer);
 
@@ -370,6 +373,6 @@ void lace_steer_set(struct lace_device *lace, struct bpf_prog *prog)
 		synchronize_net();
 		bpf_prog_put(old);
 	}
-	WRITE_ONCE(lace->steer_map, prog ? find_map(prog) : NULL);
-	rcu_assign_pointer(lace->steer, prog);
+	WRITE_ONCE(lace->steer_map, steer->map);
+	rcu_assign_pointer(lace->steer, steer->prog);
 }
