@@ -14,6 +14,9 @@
 #ifdef LACE_HAVE_gso_h
 #include <net/gso.h>
 #endif
+#ifdef LACE_HAVE_netdev_lock_h
+#include <net/netdev_lock.h>
+#endif
 
 /* A policy of an older kernel refers to a range as if it could be written. */
 #ifdef LACE_HAVE_const_range

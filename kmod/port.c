@@ -121,6 +121,7 @@ static int attach(struct lace_port *port, struct netlink_ext_ack *extack)
 		netdev_upper_dev_unlink(port->dev, dev);
 		return err;
 	}
+	dev_disable_lro(port->dev);	/* a relay sends on what it received */
 	update_rate(port);
 	lace_gso_take(port);
 	rcu_assign_pointer(port->lace->ports[port->number], port);
@@ -129,21 +130,29 @@ static int attach(struct lace_port *port, struct netlink_ext_ack *extack)
 	return 0;
 }
 
+static int reopen(struct net_device *dev, struct netlink_ext_ack *extack)
+{
+	dev_close(dev);
+	return dev_open(dev, extack);
+}
+
 /* A port that is up already has IPv6 addresses, or is about to get some, and
  * would send to groups of hosts on its lane.  Going down ends that.
  */
 static int attach_quiet(struct lace_port *port, struct netlink_ext_ack *extack)
 {
 	bool was_up = port->dev->flags & IFF_UP;
-	int err;
+	int err = 0;
 
-	if (was_up)
-		dev_close(port->dev);
 	lace_compat_no_addrconf(port->dev, true);
-	err = attach(port, extack);
-	if (err)
-		lace_compat_no_addrconf(port->dev, false);
-	if (was_up && dev_open(port->dev, err ? NULL : extack))
+	if (was_up)
+		err = reopen(port->dev, extack);
+	if (!err)
+		err = attach(port, extack);
+	if (!err)
+		return 0;
+	lace_compat_no_addrconf(port->dev, false);
+	if (was_up && reopen(port->dev, NULL))
 		netdev_warn(port->dev, "cannot be brought up again\n");
 	return err;
 }
