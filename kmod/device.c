@@ -6,7 +6,6 @@
 #include <linux/if_arp.h>
 #include <linux/inetdevice.h>
 #include <net/addrconf.h>
-#include <net/ip_tunnels.h>
 
 #include "compat.h"
 #include "lace.h"
@@ -236,7 +235,6 @@ static void setup(struct net_device *dev)
 
 	dev->netdev_ops = &netdev_ops;
 	dev->ethtool_ops = &lace_ethtool_ops;
-	dev->header_ops = &ip_tunnel_header_ops;
 	dev->type = ARPHRD_NONE;
 	dev->flags = IFF_POINTOPOINT | IFF_NOARP;
 	dev->priv_flags |= IFF_NO_QUEUE;
@@ -255,8 +253,6 @@ static void setup(struct net_device *dev)
 	/* Its ports would have to move with it. */
 	lace_compat_netns_immutable(dev);
 	SET_NETDEV_DEVTYPE(dev, &device_type);
-	/* An ICMP error answers a packet that goes nowhere. */
-	netif_keep_dst(dev);
 }
 
 static struct rtnl_link_ops link_ops __read_mostly = {

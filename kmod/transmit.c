@@ -4,11 +4,20 @@
  */
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
+#include <linux/ip.h>
 #include <linux/pkt_sched.h>
 #include <net/icmp.h>
+#include <net/ip_tunnels.h>
+#include <net/route.h>
 
 #include "lace.h"
 #include "trace.h"
+
+/* What there is no way for is lost, as on a lane.  With NET_XMIT_DROP TCP would
+ * take it for congestion of this host, and then it ends a connection of which
+ * nothing is under way after 15 attempts in 7.5 s (tcp_probe_timer()).
+ */
+#define LOST (-ENOBUFS)
 
 /* All lanes of a path are dead: a port that is there answers for it. */
 static void count_dead(struct lace_device *lace, const struct lace_path *path)
@@ -60,7 +69,7 @@ static int send(struct lace_port *port, const struct lace_active *active,
 	if (!lace_packet_fits(skb, packet, READ_ONCE(port->dev->mtu)) ||
 	    lace_transmit_header(skb, port, far)) {
 		kfree_skb(skb);
-		err = NET_XMIT_DROP;
+		err = LOST;
 	} else {
 		skb->dev = port->dev;
 		queue = lace_lane_queue(port->dev, skb);
@@ -79,7 +88,7 @@ static int send(struct lace_port *port, const struct lace_active *active,
 	return 0;
 }
 
-/* Takes the packet over.  0, or as dev_queue_xmit() says why not. */
+/* Takes the packet over.  0, LOST, or as dev_queue_xmit() says why not. */
 static int send_on(struct lace_device *lace, const struct lace_way *way,
 		   struct sk_buff *skb, const struct lace_packet *packet,
 		   bool relay)
@@ -93,7 +102,7 @@ static int send_on(struct lace_device *lace, const struct lace_way *way,
 	if (!port) {
 		count_dead(lace, way->path);
 		kfree_skb(skb);
-		return NET_XMIT_DROP;
+		return LOST;
 	}
 	return send(port, way->active, number, skb, packet, relay);
 }
@@ -109,7 +118,7 @@ static int transmit(struct lace_device *lace, struct lace_way *way,
 		if (!way->path) {
 			lace_dev_count(lace, LACE_A_DEVSTAT_TX_NO_LANE);
 			kfree_skb(skb);
-			return NET_XMIT_DROP;
+			return LOST;
 		}
 	}
 	return send_on(lace, way, skb, packet, relay);
@@ -141,13 +150,41 @@ void lace_transmit_gated(struct lace_device *lace, const struct lace_way *way,
 		DEV_STATS_INC(lace->dev, tx_dropped);
 }
 
+/* ICMP answers a packet that has a route, which was dropped on the way here. */
+static void refuse4(struct sk_buff *skb)
+{
+	const struct iphdr *ip = (const struct iphdr *)skb->data;
+	struct flowi4 flow = {
+		.daddr = ip->daddr,
+		.saddr = ip->saddr,
+		.flowi4_oif = skb->dev->ifindex,
+		.flowi4_flags = FLOWI_FLAG_ANYSRC,
+	};
+	struct rtable *route = ip_route_output_key(dev_net(skb->dev), &flow);
+
+	if (IS_ERR(route))
+		return;
+	skb_dst_drop(skb);
+	skb_dst_set(skb, &route->dst);
+	icmp_ndo_send(skb, ICMP_DEST_UNREACH, ICMP_HOST_UNREACH, 0);
+}
+
 static void refuse(struct sk_buff *skb)
 {
 	if (skb->protocol == htons(ETH_P_IP))
-		icmp_ndo_send(skb, ICMP_DEST_UNREACH, ICMP_HOST_UNREACH, 0);
+		refuse4(skb);
 	else
 		icmpv6_ndo_send(skb, ICMPV6_DEST_UNREACH, ICMPV6_ADDR_UNREACH,
 				0);
+}
+
+/* Whose protocol a packet socket has not named. */
+static bool read_unnamed(struct sk_buff *skb, struct lace_packet *packet)
+{
+	if (skb->protocol && skb->protocol != htons(ETH_P_ALL))
+		return false;
+	skb->protocol = ip_tunnel_parse_protocol(skb);
+	return lace_packet_read(skb, packet);
 }
 
 /* The way of a packet of this host.  False if there is none, and counted. */
@@ -174,10 +211,10 @@ netdev_tx_t lace_transmit_own(struct sk_buff *skb, struct net_device *dev)
 	struct lace_packet packet lace_compat_uninitialized;
 	struct lace_way way lace_compat_uninitialized;
 	unsigned int length = skb->len;
-	int err = NET_XMIT_DROP;
+	int err = LOST;
 
 	rcu_read_lock();
-	if (!lace_packet_read(skb, &packet)) {
+	if (!lace_packet_read(skb, &packet) && !read_unnamed(skb, &packet)) {
 		DEV_STATS_INC(dev, tx_errors);
 		trace_lace_drop(dev, LACE_TRACE_NONE, LACE_DIR_TX,
 				LACE_DROP_NOT_IP, 1);

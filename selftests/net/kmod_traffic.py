@@ -21,6 +21,9 @@ from lib_kmod import (Lab, RX, SEGMENT_ACTIVATE, SLOW, TX, dev,  # noqa: E402
                       expect, inside, iperf, main, ring, u32)
 
 LAB = Lab(3, 1)
+# A device that tells TCP of congestion for 8 s ends a connection that has
+# nothing under way.
+OUTAGE_S = 12
 
 
 def ping(source, target, *options):
@@ -82,10 +85,38 @@ def counters():
             expect(not sent[name] and not got[name], (node.id, sent, got))
 
 
+def connection(source, target, address):
+    """Both ends of a TCP connection, which may be left alone for a minute."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with inside(target.netns):
+        listener = socket.create_server((address, 0), family=family)
+    with inside(source.netns):
+        out = socket.create_connection(listener.getsockname()[:2], timeout=60)
+    incoming = listener.accept()[0]
+    incoming.settimeout(60)
+    listener.close()
+    return out, incoming
+
+
+def outage():
+    """What TCP is given while there are no lanes goes when they are back."""
+    source, target = LAB.nodes[:2]
+    pairs = [connection(source, target, a) for a in (target.v4, target.v6)]
+    source.netlink.set(SEGMENT_ACTIVATE, dev())
+    for out, _ in pairs:
+        out.send(b"late")
+    time.sleep(OUTAGE_S)
+    source.netlink.set(SEGMENT_ACTIVATE, dev(), u32(3, 0))
+    for out, incoming in pairs:
+        expect(incoming.recv(4) == b"late", "other data")
+        out.close()
+        incoming.close()
+
+
 def run():
     with LAB:
         LAB.plan(0, *ring(3))
-        main(ping_all, big_ping, tcp, udp, counters)
+        main(ping_all, big_ping, tcp, udp, counters, outage)
 
 
 run()
