@@ -412,7 +412,8 @@ static void make_room(struct bucket *bucket)
 }
 
 /* The flow of a packet; NULL if it has none. */
-static struct flow *get_flow(struct bucket *bucket, const struct view *view)
+static struct flow *get_flow(struct bucket *bucket, const struct view *view,
+			     u16 peer)
 {
 	struct flow *flow;
 
@@ -426,9 +427,11 @@ static struct flow *get_flow(struct bucket *bucket, const struct view *view)
 	if (flow)
 		return flow;
 	flow = new_flow(bucket, &view->key);
-	if (flow)
-		lace_order_init(&flow->order, view->seq,
-				READ_ONCE(bucket->reorder->skew));
+	if (!flow)
+		return NULL;
+	lace_order_init(&flow->order, view->seq,
+			READ_ONCE(bucket->reorder->skew));
+	flow->peer = peer;
 	return flow;
 }
 
@@ -451,19 +454,24 @@ bool lace_reorder_receive(struct lace_device *lace, struct sk_buff *skb,
 	limits = limits_of(reorder);
 	bucket = find_bucket(reorder, &view.key);
 	spin_lock(&bucket->lock);
-	flow = get_flow(bucket, &view);
+	flow = get_flow(bucket, &view, peer);
 	if (!flow) {
 		spin_unlock(&bucket->lock);
 		return false;
 	}
 	skb_orphan(skb);
-	flow->peer = peer;
-	flow->path = (struct lace_order_path){ .lanes = lanes, .fifo = direct };
+	/* What is missing may be on its way by another peer still. */
+	flow->path = (struct lace_order_path){
+		.lanes = lanes,
+		.fifo = direct && flow->peer == peer,
+	};
 	make_piece(skb, &view, lane);
 	if (view.flush)
 		pass_last(reorder, flow, skb, &view);
 	else
 		put_in_order(reorder, flow, skb, &limits);
+	if (!flow->order.held.first)
+		flow->peer = peer;
 	if (view.finish)
 		forget(bucket, flow);
 	else
