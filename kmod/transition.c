@@ -14,7 +14,10 @@
  * A timer repeats marks and probes, and kicks at the deadline.  It needs no
  * RTNL; what it needs to know is left for it under a lock of its own.
  *
- * The work item holds the device, as it takes RTNL and so cannot be cancelled
+ * QUIESCE waits for a grace period; another work item does, without RTNL, which
+ * the whole machine would wait for.  It always ends, so it has no deadline.
+ *
+ * The work items hold the device, as one takes RTNL and so cannot be cancelled
  * under it.  The timer is cancelled when the device goes.
  *
  * What is published in each phase, of segments A (before) and B (after):
@@ -196,12 +199,35 @@ static void call_hooks(struct lace_transition *t)
 				     div_u64(t->core.plan.deadline[phase], MS));
 }
 
+static void wait_for_grace(struct work_struct *work)
+{
+	struct lace_transition *t = container_of(work, struct lace_transition,
+						 grace);
+	u64 begun = smp_load_acquire(&t->begun);	/* after publish() */
+
+	synchronize_rcu_expedited();
+	/* Who sees it finds all counted that was sent before. */
+	smp_store_release(&t->over, begun);
+	lace_transition_kick(t->lace);
+	dev_put(t->lace->dev);
+}
+
 /* Whoever is sending has then sent, and what he sent is counted. */
 static void quiesce(struct lace_transition *t)
 {
 	publish(t, t->from, t->from ? t->to : NULL);
-	if (t->from && !t->core.plan.no_drain)
-		synchronize_net();
+	if (!t->from || t->core.plan.no_drain)
+		return;
+	smp_store_release(&t->begun, t->begun + 1);	/* after publish() */
+	dev_hold(t->lace->dev);
+	if (!queue_work(lace_wq, &t->grace))
+		dev_put(t->lace->dev);
+}
+
+static bool is_quiet(struct lace_transition *t)
+{
+	return t->core.phase != LACE_PHASE_QUIESCE ||
+	       smp_load_acquire(&t->over) == t->begun;	/* all is counted */
 }
 
 static void drain(struct lace_transition *t, bool on)
@@ -315,18 +341,20 @@ static bool look_at_ports(struct lace_transition *t, u64 now)
 static bool look_at_hooks(struct lace_transition *t, u64 now)
 {
 	struct lace_fault_report fault = {};
+	enum lace_hooks_state state = LACE_HOOKS_DONE;
 
-	if (!t->n_hooks)
-		return handle(t, LACE_TRANSITION_HOOKS_DONE, 0, now);
-	switch (lace_hooks_state(t->lace, &fault)) {
+	if (t->n_hooks)
+		state = lace_hooks_state(t->lace, &fault);
+	switch (state) {
 	case LACE_HOOKS_DONE:
-		return handle(t, LACE_TRANSITION_HOOKS_DONE, 0, now);
+		return is_quiet(t) &&
+		       handle(t, LACE_TRANSITION_HOOKS_DONE, 0, now);
 	case LACE_HOOKS_FAILED:
 		lace_transition_blame_hook(t, &fault,
 					   lace_hooks_reason(t->lace));
 		return handle(t, LACE_TRANSITION_HOOKS_FAILED, 0, now);
 	default:
-		if (now >= t->core.deadline)
+		if (now >= t->core.deadline && is_quiet(t))
 			lace_transition_blame_hook(t, &fault,
 						   "it did not answer in time");
 		return false;
@@ -421,7 +449,7 @@ static bool look(struct lace_transition *t)
 	if (is_of_hooks(t->core.phase) ? look_at_hooks(t, now) :
 					 look_at_lanes(t, now))
 		return true;
-	return now >= t->core.deadline && be_late(t, now);
+	return now >= t->core.deadline && is_quiet(t) && be_late(t, now);
 }
 
 /* ---- after the end ---- */
@@ -486,7 +514,7 @@ static void go_on(struct lace_transition *t)
 	while (lace_transition_is_on(t) && look(t))
 		begin(t);
 	if (lace_transition_is_on(t))
-		arm(t, t->core.deadline);
+		arm(t, is_quiet(t) ? t->core.deadline : 0);
 	else
 		rest(t);
 }
@@ -748,6 +776,7 @@ int lace_transition_init(struct lace_device *lace)
 	t->lace = lace;
 	spin_lock_init(&t->lock);
 	INIT_WORK(&t->work, work);
+	INIT_WORK(&t->grace, wait_for_grace);
 	lace_compat_hrtimer(&t->timer, time_over);
 	lace->transition = t;
 	return 0;

@@ -22,6 +22,9 @@ struct lace_transition {
 	u32 gone;			/* lanes whose ports have gone since */
 	bool alert;			/* kicks are of use */
 	struct work_struct work;
+	u64 begun;			/* grace periods, */
+	u64 over;			/* and which of them is over */
+	struct work_struct grace;
 
 	spinlock_t lock;		/* of what follows, for the timer */
 	struct hrtimer timer;
