@@ -37,19 +37,24 @@ struct lace_hook *lace_hook_find(struct lace_device *lace, const char *name)
 	return NULL;
 }
 
-static void record(struct lace_hook *hook, int error, const char *reason)
+static void fail(struct lace_hooks *hooks, const char *culprit, int error,
+		 const char *reason)
 {
-	struct lace_hooks *hooks = &hook->lace->hooks;
-
-	hook->state = LACE_HOOK_ANSWERED;
-	hook->error = error;
-	strscpy(hook->reason, reason, sizeof(hook->reason));
-	if (!error || hooks->failed)
+	if (hooks->failed)
 		return;
 	hooks->failed = true;
 	hooks->error = error;
-	strscpy(hooks->culprit, hook->name, sizeof(hooks->culprit));
+	strscpy(hooks->culprit, culprit, sizeof(hooks->culprit));
 	strscpy(hooks->reason, reason, sizeof(hooks->reason));
+}
+
+static void record(struct lace_hook *hook, int error, const char *reason)
+{
+	hook->state = LACE_HOOK_ANSWERED;
+	hook->error = error;
+	strscpy(hook->reason, reason, sizeof(hook->reason));
+	if (error)
+		fail(&hook->lace->hooks, hook->name, error, reason);
 }
 
 static void unlink_hook(struct lace_hook *hook)
@@ -61,6 +66,50 @@ static void unlink_hook(struct lace_hook *hook)
 	hook->lace->hooks.n--;
 }
 
+/* A hook of that name is back. */
+static void forget_lost(struct lace_hooks *hooks, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < hooks->n_lost; i++) {
+		if (!strcmp(hooks->lost[i].name, name)) {
+			hooks->lost[i] = hooks->lost[--hooks->n_lost];
+			return;
+		}
+	}
+}
+
+/* A transition that runs has to do without a hook: until it is back, phases that
+ * would have called it fail.
+ */
+static void lose(const struct lace_hook *hook)
+{
+	struct lace_hooks *hooks = &hook->lace->hooks;
+	struct lace_lost_hook *lost;
+
+	if (!lace_transition_runs(hook->lace))
+		return;
+	if (hooks->n_lost == LACE_MAX_HOOKS)	/* enough to fail for */
+		return;
+	lost = &hooks->lost[hooks->n_lost++];
+	strscpy(lost->name, hook->name, sizeof(lost->name));
+	lost->phases = hook->phases;
+}
+
+static int call_lost(struct lace_hooks *hooks, u8 phase)
+{
+	unsigned int i;
+	int n = 0;
+
+	for (i = 0; i < hooks->n_lost; i++) {
+		if (!(hooks->lost[i].phases & BIT(phase)))
+			continue;
+		fail(hooks, hooks->lost[i].name, ECONNRESET, "it is gone");
+		n++;
+	}
+	return n;
+}
+
 /* Have a hook be one no more.  info: of the request that wants it, or NULL. */
 void lace_hook_del(struct lace_hook *hook, struct genl_info *info)
 {
@@ -69,6 +118,7 @@ void lace_hook_del(struct lace_hook *hook, struct genl_info *info)
 	ASSERT_RTNL();
 
 	unlink_hook(hook);
+	lose(hook);
 	if (hook->state == LACE_HOOK_BUSY) {
 		record(hook, ECONNRESET, "it is gone");
 		lace_transition_kick(lace);
@@ -123,6 +173,7 @@ struct lace_hook *lace_hook_set(struct lace_device *lace, const char *name,
 		list_add_tail(&hook->all, &all_hooks);
 		spin_unlock_bh(&hooks_lock);
 	}
+	forget_lost(&lace->hooks, name);
 	hook->phases = phases;
 	lace_device_changed(lace);
 	return hook;
@@ -158,6 +209,8 @@ static struct lace_hook *called(struct lace_device *lace, u32 portid, u32 call,
  * @answer: what it says
  * @extack: filled on failure
  *
+ * The transition is still to be told: lace_transition_kick().
+ *
  * Return: the hook, or an error pointer.
  */
 struct lace_hook *lace_hook_done(struct lace_device *lace, u32 portid,
@@ -176,8 +229,15 @@ struct lace_hook *lace_hook_done(struct lace_device *lace, u32 portid,
 		return ERR_PTR(-EINVAL);
 	}
 	record(hook, answer->error, answer->reason);
-	lace_transition_kick(lace);
 	return hook;
+}
+
+/* A transition begins: hooks that went before are none of its. */
+void lace_hooks_begin(struct lace_device *lace)
+{
+	ASSERT_RTNL();
+
+	lace->hooks.n_lost = 0;
 }
 
 /**
@@ -192,8 +252,8 @@ struct lace_hook *lace_hook_done(struct lace_device *lace, u32 portid,
  *
  * A call that is under way is forgotten.
  *
- * Return: how many are called, also those that fail at once; 0: no hook takes
- * part.
+ * Return: how many are called, also those that fail at once, as those do that have
+ * gone since the transition began; 0: no hook takes part.
  */
 int lace_hooks_call(struct lace_device *lace, u8 phase, u64 id, bool from_given,
 		    u32 from, u32 to, u32 deadline_ms)
@@ -225,7 +285,7 @@ int lace_hooks_call(struct lace_device *lace, u8 phase, u64 id, bool from_given,
 			       "it has too many messages to read" :
 			       "it cannot be reached");
 	}
-	return n;
+	return n + call_lost(&lace->hooks, phase);
 }
 
 /**

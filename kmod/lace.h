@@ -237,11 +237,18 @@ struct lace_hook {
 	char reason[LACE_REASON_MAX + 1];
 };
 
+struct lace_lost_hook {
+	char name[LACE_HOOK_NAME_MAX + 1];
+	u32 phases;			/* that would have called it */
+};
+
 /* Hooks of a device, and the first one that failed the call under way. */
 struct lace_hooks {
 	struct list_head list;
 	unsigned int n;
 	u32 calls;			/* number of the last one */
+	unsigned int n_lost;		/* that went in a transition, */
+	struct lace_lost_hook lost[LACE_MAX_HOOKS];	/* and are not back */
 	bool failed;
 	int error;
 	char culprit[LACE_HOOK_NAME_MAX + 1];
@@ -662,6 +669,7 @@ int lace_hooks_init(void);
 void lace_hooks_exit(void);
 void lace_hooks_start(struct lace_device *lace);
 void lace_hooks_destroy(struct lace_device *lace);
+void lace_hooks_begin(struct lace_device *lace);
 int lace_hooks_call(struct lace_device *lace, u8 phase, u64 id, bool from_given,
 		    u32 from, u32 to, u32 deadline_ms);
 enum lace_hooks_state lace_hooks_state(struct lace_device *lace,

@@ -284,7 +284,7 @@ int lace_nl_hook_del(struct sk_buff *skb, struct genl_info *info)
 
 /* ---- done ---- */
 
-/* It ends up on terminals and in logs. */
+/* It ends up on terminals, in logs, and cut short: nothing but ASCII. */
 static void get_reason(const struct nlattr *attr,
 		       char reason[LACE_REASON_MAX + 1])
 {
@@ -295,7 +295,7 @@ static void get_reason(const struct nlattr *attr,
 		return;
 	nla_strscpy(reason, attr, LACE_REASON_MAX + 1);
 	for (c = reason; *c; c++) {
-		if ((unsigned char)*c < ' ' || *c == '\x7f')
+		if (*c < ' ' || *c >= '\x7f')
 			*c = '?';
 	}
 }
@@ -326,6 +326,8 @@ static int done(struct lace_device *lace, struct genl_info *info)
 	if (IS_ERR(hook))
 		return PTR_ERR(hook);
 	lace_nl_announce_hook(hook, info, LACE_CMD_HOOK_NTF);
+	/* Not at once: the next call would overtake the acknowledgment. */
+	lace_transition_kick(lace);
 	return 0;
 }
 

@@ -659,6 +659,7 @@ int lace_transition_start(struct lace_device *lace,
 	if (!report)
 		return -ENOMEM;
 
+	lace_hooks_begin(lace);
 	plan = make_plan(lace, request);
 	t->from = lace_active_segment(lace);
 	t->to = xa_load(&lace->segments, request->to);

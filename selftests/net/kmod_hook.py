@@ -253,13 +253,13 @@ def hook_fails():
     with Hook("s", SWITCH) as hook:
         number = start()
         call = hook.call()
-        hook.answer(call, errno.EIO, "the mirror\nis stuck")
+        hook.answer(call, errno.EIO, "the mirror\nis \u00bdstuck")
         back = hook.call()
         expect(back["to"] == call["from"], back)
         hook.answer(back)
         report = end(number)
         failed(report, "s", SWITCH, errno.EIO)
-        expect("the mirror?is stuck" in report["reason"], report)
+        expect("the mirror?is ??stuck" in report["reason"], report)
 
 
 def hook_refuses():
@@ -295,6 +295,28 @@ def hook_dies():
         hook.call()
     failed(end(number), "q", QUIESCE, errno.ECONNRESET)
     expect(hooks() == [], hooks())
+
+
+def hook_gone():
+    """One that went before its phase fails it, unless another took its place."""
+    with Hook("q", QUIESCE) as hook:
+        with Hook("s", SWITCH):
+            number = start()
+            call = hook.call()
+        poll(lambda: len(hooks()) == 1, "gone")
+        hook.answer(call)
+        failed(end(number), "s", SWITCH, errno.ECONNRESET)
+        number = start()
+        hook.answer(hook.call())
+        expect(end(number)["result"] == DONE, transition(number))
+        with Hook("s", SWITCH):
+            number = start()
+            call = hook.call()
+        poll(lambda: len(hooks()) == 1, "gone")
+        with Hook("s", SWITCH) as back:
+            hook.answer(call)
+            back.answer(back.call())
+            expect(end(number)["result"] == DONE, transition(number))
 
 
 def hook_deleted():
@@ -456,7 +478,7 @@ try:
     NETLINK.set(SEGMENT_ACTIVATE, dev(), u32(3, 7))
     main(refusals, registration, at_most, unprivileged, transition_refusals,
          called, all_answer, hook_fails, hook_refuses, hook_late, hook_dies,
-         hook_deleted, hook_full, aborted, announced, transitions_announced,
-         history, device_goes, namespace_goes)
+         hook_gone, hook_deleted, hook_full, aborted, announced,
+         transitions_announced, history, device_goes, namespace_goes)
 finally:
     subprocess.run(("ip", "netns", "del", NETNS), check=False)

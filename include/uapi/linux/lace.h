@@ -442,8 +442,12 @@ enum lace_attr_hook {
 				 * on the way back the old one
 				 */
 	LACE_A_HOOK_DEADLINE_MS,	/* u32, in CALL_NTF */
-	LACE_A_HOOK_ERROR,	/* u32, in DONE: 0, or a positive errno */
-	LACE_A_HOOK_REASON,	/* string, in DONE: what went wrong */
+	LACE_A_HOOK_ERROR,	/* u32, in DONE, and of the last call: 0, or a
+				 * positive errno
+				 */
+	LACE_A_HOOK_REASON,	/* string, in DONE, and of the last call: what
+				 * went wrong
+				 */
 	LACE_A_HOOK_BUSY,	/* flag, get only: has been called, has not
 				 * answered
 				 */
