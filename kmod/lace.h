@@ -804,6 +804,9 @@ int lace_nl_segment_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int lace_nl_segment_set(struct sk_buff *skb, struct genl_info *info);
 int lace_nl_segment_del(struct sk_buff *skb, struct genl_info *info);
 int lace_nl_segment_activate(struct sk_buff *skb, struct genl_info *info);
+void lace_nl_announce_active(struct lace_device *lace,
+			     const struct lace_segment *old,
+			     struct genl_info *info);
 
 /* nl_transition.c */
 

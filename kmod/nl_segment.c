@@ -195,8 +195,8 @@ static void announce(struct lace_device *lace, u32 id, bool active,
 		lace_nl_announce(lace, info, NULL, -ENOMEM);
 		return;
 	}
-	header = lace_nl_begin(skb, info->snd_portid, info->snd_seq, 0, cmd,
-			       lace);
+	header = lace_nl_begin(skb, info ? info->snd_portid : 0,
+			       info ? info->snd_seq : 0, 0, cmd, lace);
 	if (!header || nla_put_u32(skb, LACE_A_SEGMENT_ID, id) ||
 	    (active && nla_put_flag(skb, LACE_A_SEGMENT_ACTIVE))) {
 		lace_nl_announce(lace, info, skb, -EMSGSIZE);
@@ -204,6 +204,21 @@ static void announce(struct lace_device *lace, u32 id, bool active,
 	}
 	genlmsg_end(skb, header);
 	lace_nl_announce(lace, info, skb, 0);
+}
+
+/* Another segment is active than old, or none.  info: of the request that wants
+ * it, or NULL.
+ */
+void lace_nl_announce_active(struct lace_device *lace,
+			     const struct lace_segment *old,
+			     struct genl_info *info)
+{
+	const struct lace_segment *segment = lace_active_segment(lace);
+
+	if (segment)
+		announce(lace, segment->id, true, info, LACE_CMD_SEGMENT_NTF);
+	else
+		announce(lace, old->id, false, info, LACE_CMD_SEGMENT_NTF);
 }
 
 static int get_id(struct genl_info *info, u32 *id)
@@ -453,10 +468,7 @@ static int activate(struct lace_device *lace, struct genl_info *info)
 	lace_transition_forget(lace);
 	lace_active_replace(lace, active);
 	lace_device_changed(lace);
-	if (segment)
-		announce(lace, segment->id, true, info, LACE_CMD_SEGMENT_NTF);
-	else
-		announce(lace, old->id, false, info, LACE_CMD_SEGMENT_NTF);
+	lace_nl_announce_active(lace, old, info);
 	return 0;
 }
 

@@ -177,6 +177,7 @@ static void arm(struct lace_transition *t, u64 until)
 static void publish(struct lace_transition *t, struct lace_segment *segment,
 		    struct lace_segment *other)
 {
+	const struct lace_segment *old = lace_active_segment(t->lace);
 	struct lace_active *active = NULL;
 
 	if (segment) {
@@ -185,6 +186,8 @@ static void publish(struct lace_transition *t, struct lace_segment *segment,
 	}
 	lace_active_publish(t->lace, active);
 	lace_device_changed(t->lace);
+	if (segment != old)
+		lace_nl_announce_active(t->lace, old, NULL);
 }
 
 static void call_hooks(struct lace_transition *t)
@@ -262,6 +265,7 @@ static void finish(struct lace_transition *t)
 	t->from = NULL;
 	t->to = NULL;
 	t->gone = 0;
+	lace_nl_announce_device(t->lace, NULL);
 	trace_lace_transition_end(t->lace->dev, t->report->id, t->core.result,
 				  t->core.total);
 }
@@ -294,6 +298,7 @@ static void begin_phase(struct lace_transition *t)
 	case LACE_PHASE_RESUME:
 		lace_active_set_closed(t->lace,
 				       lace_transition_core_closed(&t->core));
+		lace_device_changed(t->lace);
 		break;
 	}
 	prompt(t->lace, phase, t->core.waiting);

@@ -385,12 +385,19 @@ def transitions_announced():
         number = start()
         end(number)
         found = heard(monitor)
+        monitor.join()
+        active = other()
+        end(start())
+        changes = [(c, o) for c, o in heard(monitor) if c != TRANSITION_NTF]
     expect(all(c == TRANSITION_NTF and t["id"] == number for c, t in found),
            found)
     expect(found[-1][1]["result"] == DONE and found[-1][1]["phase"] == 0,
            found)
     phases = [t["phase"] for _, t in found[:-1]]
     expect(phases == sorted(phases) and QUIESCE in phases, found)
+    expect([c for c, _ in changes] == [SEGMENT_NTF, DEV_NTF], changes)
+    expect((changes[0][1]["id"], changes[1][1]["segment"]) ==
+           (active, active) and "active" in changes[0][1], changes)
 
 
 def history():
