@@ -139,6 +139,7 @@ static int put_progress(struct sk_buff *skb,
 	    nla_put_u8(skb, LACE_A_TRANSITION_ATTEMPT, report->attempt) ||
 	    (report->back && nla_put_flag(skb, LACE_A_TRANSITION_BACK)) ||
 	    put_times(skb, report->times_ns) ||
+	    put_u64(skb, LACE_A_TRANSITION_BEGUN_NS, report->begun_ns) ||
 	    put_u64(skb, LACE_A_TRANSITION_TOTAL_NS, report->total_ns) ||
 	    nla_put_u32(skb, LACE_A_TRANSITION_PORTS, report->ports) ||
 	    nla_put_u32(skb, LACE_A_TRANSITION_WAITING, report->waiting))
@@ -186,7 +187,7 @@ static size_t largest(struct lace_device *lace)
 				      nla_total_size(LACE_HOOK_NAME_MAX + 1));
 
 	return GENL_HDRLEN + small + nla_total_size(IFNAMSIZ) + 12 * small +
-	       2 * large + nla_total_size(LACE_PHASE_MAX * small) +
+	       3 * large + nla_total_size(LACE_PHASE_MAX * small) +
 	       nla_total_size(LACE_PHASE_MAX * large) +
 	       LACE_MAX_FAULTS * fault + nla_total_size(LACE_REASON_MAX + 1);
 }

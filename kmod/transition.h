@@ -43,6 +43,7 @@ struct lace_transition_report {
 	u8 result;		/* enum lace_result */
 	u8 attempt;
 	bool back;
+	u64 begun_ns;		/* of CLOCK_REALTIME */
 	u64 times_ns[LACE_PHASE_MAX + 1];
 	u64 total_ns;
 	u32 ports;

@@ -127,6 +127,7 @@ void lace_transition_begin_report(struct lace_transition *t,
 	for (i = 0; i <= LACE_PHASE_MAX; i++)
 		report->request.deadline_ms[i] =
 			div_u64(t->core.plan.deadline[i], NSEC_PER_MSEC);
+	report->begun_ns = ktime_get_real_ns();
 	report->ports = t->core.plan.changed;
 	kfree(t->reports[id % LACE_TRANSITION_HISTORY]);
 	t->reports[id % LACE_TRANSITION_HISTORY] = report;

@@ -127,6 +127,7 @@ struct lace_rt_transition {
 	uint8_t result;			/* enum lace_result */
 	uint8_t attempt;
 	bool back;
+	uint64_t begun_ns;		/* of CLOCK_REALTIME */
 	uint64_t times_ns[LACE_PHASE_MAX + 1];
 	uint64_t total_ns;
 	uint32_t ports;			/* bit p: TX lane of p changes */

@@ -85,6 +85,7 @@ static struct nla_policy transition_policy[LACE_A_TRANSITION_MAX + 1] = {
 	[LACE_A_TRANSITION_WAITING] = { .type = NLA_U32 },
 	[LACE_A_TRANSITION_FAULT] = { .type = NLA_NESTED },
 	[LACE_A_TRANSITION_REASON] = { .type = NLA_STRING },
+	[LACE_A_TRANSITION_BEGUN_NS] = { .type = NLA_U64 },
 };
 
 static struct nla_policy fault_policy[LACE_A_FAULT_MAX + 1] = {
@@ -186,6 +187,7 @@ int lace_parse_transition(const struct nlmsghdr *message,
 	transition->result = u8_or_0(attrs[LACE_A_TRANSITION_RESULT]);
 	transition->attempt = u8_or_0(attrs[LACE_A_TRANSITION_ATTEMPT]);
 	transition->back = attrs[LACE_A_TRANSITION_BACK];
+	transition->begun_ns = u64_or_0(attrs[LACE_A_TRANSITION_BEGUN_NS]);
 	transition->total_ns = u64_or_0(attrs[LACE_A_TRANSITION_TOTAL_NS]);
 	transition->ports = u32_or_0(attrs[LACE_A_TRANSITION_PORTS]);
 	transition->waiting = u32_or_0(attrs[LACE_A_TRANSITION_WAITING]);

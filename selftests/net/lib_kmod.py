@@ -179,7 +179,7 @@ TRANSITION = {**NAME, 3: ("id", number), 5: ("from", number),
               14: ("back", lambda _: True), 15: ("times", PHASES),
               16: ("total_ns", number), 17: ("ports", number),
               18: ("waiting", number), 19: ("faults", [FAULT]),
-              20: ("reason", string)}
+              20: ("reason", string), 21: ("begun_ns", number)}
 HOOK = {**NAME, 3: ("name", string), 4: ("phases", number),
         5: ("portid", number), 6: ("phase", number),
         7: ("transition", number), 9: ("call", number), 10: ("from", number),

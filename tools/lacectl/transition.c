@@ -120,7 +120,7 @@ json_t *json_transition(const struct lace_rt_transition *transition)
 				    json_integer(transition->times_ns[i]));
 	}
 	return json_pack("{s:s, s:I, s:o, s:I, s:s, s:s, s:i, s:b, s:s, s:i, s:b,"
-			 " s:o, s:I, s:o, s:o, s:o, s:o, s:o}",
+			 " s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
 			 "dev", transition->ifname,
 			 "id", (json_int_t)transition->id,
 			 "from", json_or_null(transition->from),
@@ -134,6 +134,7 @@ json_t *json_transition(const struct lace_rt_transition *transition)
 			 "retries", request->retries,
 			 "no_drain", request->no_drain,
 			 "deadlines_ms", deadlines,
+			 "begun_ns", (json_int_t)transition->begun_ns,
 			 "total_ns", (json_int_t)transition->total_ns,
 			 "times_ns", times,
 			 "ports", json_port_set(transition->ports),

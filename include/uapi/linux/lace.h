@@ -354,6 +354,7 @@ enum lace_attr_transition {
 					 */
 	LACE_A_TRANSITION_FAULT,	/* nest of LACE_A_FAULT_*, repeated */
 	LACE_A_TRANSITION_REASON,	/* string: the first failure in words */
+	LACE_A_TRANSITION_BEGUN_NS,	/* u64, of CLOCK_REALTIME, when it began */
 	__LACE_A_TRANSITION_MAX
 };
 #define LACE_A_TRANSITION_MAX (__LACE_A_TRANSITION_MAX - 1)
