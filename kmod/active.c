@@ -209,18 +209,27 @@ static int check_nodes(struct lace_device *lace,
 	return 0;
 }
 
-static int check_port(struct lace_device *lace, u8 port,
-		      struct netlink_ext_ack *extack)
+/* Whether each circuit of a segment that is to be the active one has a port. Later
+ * a port may go, and come again.
+ */
+int lace_active_check_ports(struct lace_device *lace,
+			    const struct lace_segment *segment,
+			    struct netlink_ext_ack *extack)
 {
-	if (rtnl_dereference(lace->ports[port]))
-		return 0;
-	NL_SET_ERR_MSG(extack,
-		       "circuit PORT: no port of the device has this number");
-	return -ENODEV;
+	u32 ports = segment->ports[LACE_DIR_TX] | segment->ports[LACE_DIR_RX];
+
+	for (; ports; ports &= ports - 1) {
+		if (rtnl_dereference(lace->ports[__ffs(ports)]))
+			continue;
+		NL_SET_ERR_MSG(extack,
+			       "circuit PORT: no port of the device has this number");
+		return -ENODEV;
+	}
+	return 0;
 }
 
-/* Of one direction.  A circuit without a port or a far end is an error; if it
- * has to be anyway, it waits for the port, or leads nowhere.
+/* Of one direction.  A circuit without a far end is an error; if it has to be
+ * anyway, it leads nowhere.
  */
 static int compile_fars(struct lace_device *lace, struct lace_far *far,
 			const struct lace_segment *segment, int dir,
@@ -232,9 +241,6 @@ static int compile_fars(struct lace_device *lace, struct lace_far *far,
 		far[port].node = LACE_NO_NODE;
 		if (!(segment->ports[dir] & BIT(port)))
 			continue;
-		err = anyway ? 0 : check_port(lace, port, extack);
-		if (err)
-			return err;
 		err = compile_far(lace, &far[port],
 				  &segment->circuits[dir][port], extack);
 		if (err && !anyway)
@@ -299,9 +305,7 @@ struct lace_active *lace_active_compile(struct lace_device *lace,
 	return active;
 }
 
-/* As lace_active_compile(), for what was compiled before, but never fails: a
- * port may be gone by now, and come again.
- */
+/* As lace_active_compile(), for what was compiled before, but never fails. */
 struct lace_active *lace_active_compile_anyway(struct lace_device *lace,
 					       struct lace_segment *segment,
 					       struct lace_segment *other)

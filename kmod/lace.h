@@ -426,6 +426,9 @@ void lace_segments_destroy(struct lace_device *lace);
 
 /* active.c */
 
+int lace_active_check_ports(struct lace_device *lace,
+			    const struct lace_segment *segment,
+			    struct netlink_ext_ack *extack);
 struct lace_active *lace_active_compile(struct lace_device *lace,
 					struct lace_segment *segment,
 					struct lace_segment *other,
@@ -544,6 +547,7 @@ int lace_transition_init(struct lace_device *lace);
 void lace_transition_stop(struct lace_device *lace);
 void lace_transition_destroy(struct lace_device *lace);
 bool lace_transition_runs(const struct lace_device *lace);
+bool lace_transition_uses_node(const struct lace_device *lace, u16 id);
 bool lace_transition_uses(const struct lace_device *lace,
 			  const struct lace_segment *segment);
 u32 lace_transition_ports(const struct lace_device *lace);

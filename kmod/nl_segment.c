@@ -446,6 +446,7 @@ static int activate(struct lace_device *lace, struct genl_info *info)
 	const struct lace_segment *old = lace_active_segment(lace);
 	struct lace_segment *segment = NULL;
 	struct lace_active *active = NULL;
+	int err;
 
 	if (info->attrs[LACE_A_SEGMENT_ID]) {
 		segment = find(lace, info);
@@ -460,6 +461,9 @@ static int activate(struct lace_device *lace, struct genl_info *info)
 	if (segment == old)
 		return 0;
 	if (segment) {
+		err = lace_active_check_ports(lace, segment, info->extack);
+		if (err)
+			return err;
 		active = lace_active_compile(lace, segment, NULL,
 					     info->extack);
 		if (IS_ERR(active))

@@ -120,8 +120,8 @@ static void unstore(struct lace_nodes *nodes, struct lace_node *node,
 		xa_erase(&nodes->by_id, node->id);
 }
 
-/* Whether the active segment, or one of a transition, uses a node. */
-static bool is_in_use(struct lace_device *lace, u16 id)
+/* Whether what is active was made with a node. */
+static bool is_active(struct lace_device *lace, u16 id)
 {
 	const struct lace_segment *segment = lace_active_segment(lace);
 	const struct lace_segment *other = lace_active_other(lace);
@@ -162,7 +162,7 @@ int lace_node_set(struct lace_device *lace, struct lace_node *node,
 	old = xa_store(&nodes->by_id, node->id, node, GFP_KERNEL_ACCOUNT);
 	if (xa_is_err(old))
 		return xa_err(old);
-	if (is_in_use(lace, node->id)) {
+	if (is_active(lace, node->id)) {
 		active = recompile(lace, extack);
 		if (IS_ERR(active)) {
 			err = PTR_ERR(active);
@@ -197,8 +197,12 @@ int lace_node_del(struct lace_device *lace, u16 id,
 		NL_SET_ERR_MSG(extack, "node ID: there is no such node");
 		return -ENOENT;
 	}
-	if (is_in_use(lace, id)) {
+	if (is_active(lace, id)) {
 		NL_SET_ERR_MSG(extack, "node ID: the active segment uses it");
+		return -EBUSY;
+	}
+	if (lace_transition_uses_node(lace, id)) {
+		NL_SET_ERR_MSG(extack, "node ID: a transition that runs needs it");
 		return -EBUSY;
 	}
 	xa_erase(&lace->nodes.by_id, id);

@@ -576,7 +576,7 @@ static int check_target(struct lace_device *lace, struct lace_segment *to,
 	if (IS_ERR(active))
 		return PTR_ERR(active);
 	kfree(active);
-	return 0;
+	return lace_active_check_ports(lace, to, extack);
 }
 
 /* Lanes with another end than before, and those that are not proved yet. */
@@ -723,6 +723,15 @@ bool lace_transition_uses(const struct lace_device *lace,
 	const struct lace_transition *t = lace->transition;
 
 	return segment == t->from || segment == t->to;
+}
+
+/* Whether a transition that runs needs a node. */
+bool lace_transition_uses_node(const struct lace_device *lace, u16 id)
+{
+	const struct lace_transition *t = lace->transition;
+
+	return (t->from && lace_segment_uses_node(t->from, id)) ||
+	       (t->to && lace_segment_uses_node(t->to, id));
 }
 
 static u32 ports_of(const struct lace_segment *segment)

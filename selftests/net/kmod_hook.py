@@ -436,6 +436,15 @@ def transition_refusals():
         refuses(errno.EBUSY, "", TRANSITION_START, dev(), to)
         hook.answer(call)
         expect(end(number)["result"] == DONE, transition(number))
+        NETLINK.set(SEGMENT_ACTIVATE, dev())
+        number = start(to=7)
+        call = hook.call()
+        refuses(errno.EBUSY, "transition", NODE_DEL, dev(), u16(3, 1))
+        NETLINK.set(NODE_SET, dev(), u16(3, 1), prefix("10.0.1.0/24"),
+                    node_port(0, "02:00:00:00:01:00"))
+        hook.answer(call)
+        end(number)	# nobody is there to prove lanes to
+        NETLINK.set(SEGMENT_ACTIVATE, dev(), u32(3, 7))
 
 
 def device_goes():
