@@ -7,7 +7,10 @@
  *
  * Packets wait in first-in-first-out queues, by the pair of nodes that they are
  * from and for; pairs may share a queue.  They keep their sockets, so that TCP
- * and UDP feel it as they feel a full queue of a device.
+ * and UDP feel it as they feel a full queue of a device.  But a socket that has
+ * been closed stays for as long as a packet of it does, its namespace as long as
+ * the socket, and in it perhaps the device at whose gate the packet waits.  So
+ * packets lose their sockets soon after these have been closed.
  *
  * What follows keeps the order of each pair.  Whoever opens lanes marks all
  * queues as opening, then publishes which lanes are closed (or another active
@@ -20,7 +23,9 @@
  * nobody looks at the queues.
  */
 #include <linux/hash.h>
+#include <linux/workqueue.h>
 #include <net/dst.h>
+#include <net/sock.h>
 
 #include "lace.h"
 
@@ -28,6 +33,7 @@
 #define QUEUES (1U << QUEUE_BITS)
 #define MAX_PACKETS 4096	/* of a device */
 #define MAX_BYTES (32L << 20)	/* memory of a device */
+#define LOOK HZ			/* how often to look for closed sockets */
 
 struct queue {
 	struct sk_buff_head packets;	/* its lock is that of both */
@@ -37,6 +43,7 @@ struct queue {
 struct lace_gate {
 	atomic_long_t packets;
 	atomic_long_t bytes;
+	struct delayed_work look;	/* while a packet waits */
 	struct queue queues[QUEUES];
 };
 
@@ -98,14 +105,18 @@ static void add(struct lace_gate *gate, struct queue *queue,
 		const struct lace_path *path, struct sk_buff *skb, bool relay)
 {
 	skb_dst_drop(skb);
+	/* What stands for a socket to be feels nothing, and keeps a listener. */
+	if (skb->sk && !sk_fullsock(skb->sk))
+		skb_orphan(skb);
 	*pair_of(skb) = (struct pair){
 		.from = path->from,
 		.to = path->to,
 		.relay = relay,
 	};
-	atomic_long_inc(&gate->packets);
 	atomic_long_add(skb->truesize, &gate->bytes);
 	__skb_queue_tail(&queue->packets, skb);
+	if (atomic_long_inc_return(&gate->packets) == 1)
+		schedule_delayed_work(&gate->look, LOOK);
 }
 
 /* A packet that is to go a way, while lanes are closed or open just now.  True
@@ -256,6 +267,36 @@ void lace_gate_purge(struct lace_device *lace)
 	}
 }
 
+static bool is_closed(struct sock *sk)
+{
+	return sk && sk_fullsock(sk) && sock_flag(sk, SOCK_DEAD);
+}
+
+static void leave_closed(struct queue *queue)
+{
+	struct sk_buff *skb;
+
+	spin_lock_bh(&queue->packets.lock);
+	skb_queue_walk(&queue->packets, skb) {
+		/* Memory that a socket lent keeps it as well. */
+		if (is_closed(skb->sk) && !skb_orphan_frags_rx(skb, GFP_ATOMIC))
+			skb_orphan(skb);
+	}
+	spin_unlock_bh(&queue->packets.lock);
+}
+
+static void look(struct work_struct *work)
+{
+	struct lace_gate *gate = container_of(to_delayed_work(work),
+					      struct lace_gate, look);
+	int i;
+
+	for (i = 0; i < QUEUES; i++)
+		leave_closed(&gate->queues[i]);
+	if (atomic_long_read(&gate->packets))
+		schedule_delayed_work(&gate->look, LOOK);
+}
+
 int lace_gate_init(struct lace_device *lace)
 {
 	struct lace_gate *gate;
@@ -266,6 +307,7 @@ int lace_gate_init(struct lace_device *lace)
 		return -ENOMEM;
 	for (i = 0; i < QUEUES; i++)
 		skb_queue_head_init(&gate->queues[i].packets);
+	INIT_DELAYED_WORK(&gate->look, look);
 	lace->gate = gate;
 	return 0;
 }
@@ -273,5 +315,6 @@ int lace_gate_init(struct lace_device *lace)
 /* Nobody sends any more, and nothing waits. */
 void lace_gate_destroy(struct lace_device *lace)
 {
+	cancel_delayed_work_sync(&lace->gate->look);
 	kvfree(lace->gate);
 }

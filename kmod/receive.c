@@ -172,6 +172,7 @@ static void relay(struct arrival *arrival, struct sk_buff *skb)
 			 path->to, path->next, skb->len);
 	lace_packet_hop(skb, &arrival->packet);
 	skb_scrub_packet(skb, false);
+	skb->dev = lace->dev;	/* the port may go while it waits at the gate */
 	skb_forward_csum(skb);
 	skb_clear_tstamp(skb);
 	lace_transmit_relayed(lace, &arrival->way, skb, &arrival->packet);

@@ -263,6 +263,36 @@ def ports():
         expect("RTNETLINK" in output or "Error" in output, "lace0 moved")
 
 
+def half_open():
+    """An answer to a new connection at the gate, or lent memory, keeps no namespace."""
+    with Lab(2, 1) as lab:
+        lab.plan(0, [[0, 0, 1, 0], [1, 0, 0, 0]])
+        k0, k1 = lab.nodes
+        poll(lambda: k1.lane(0, TX)["state"] == UP, "answers")
+        k0.netlink.set(DEV_SET, dev(), u32(11, 60000))	# stays open
+        lab.cut(1, 0)
+        poll(lambda: "closed" in k1.lane(0, TX), "closed")
+        with inside(k1.netns):
+            server = socket.create_server(("0.0.0.0", 7006))
+            lender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            lender.setsockopt(socket.SOL_SOCKET, SO_ZEROCOPY, 1)
+        with inside(k0.netns):
+            client = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        client.setblocking(False)
+        client.connect_ex((k1.v4, 7006))
+        poll(lambda: k1.dev_stats()["gate_held"], "an answer waits")
+        before = k1.dev_stats()["gate_held"]
+        lender.sendmsg([bytes(1400)], (), MSG_ZEROCOPY, (k0.v4, 7007))
+        expect(k1.dev_stats()["gate_held"] > before, "it does not wait")
+        for one in (server, lender, client):
+            one.close()
+        k1.netlink.close()
+        k1.netlink = None
+        run("ip", "netns", "del", k1.netns)
+        poll(lambda: not succeeds("ip", "-n", lab.SWITCH, "link", "show",
+                                  "s1p0"), "the namespace is gone", 20)
+
+
 def quiet():
     """A port that was up before has no IPv6 address left, and is up again."""
     with Lab(2, 1) as lab:
@@ -322,4 +352,4 @@ def full():
 parser = argparse.ArgumentParser()
 parser.add_argument("--count", type=int, default=0)
 COUNT = parser.parse_args().count
-main(ports, quiet, mtu, full, devices, dumps, namespaces, unload)
+main(ports, half_open, quiet, mtu, full, devices, dumps, namespaces, unload)

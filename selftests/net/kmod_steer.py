@@ -30,7 +30,8 @@ SYS_BPF, BPF_PROG_LOAD = 321, 5
 BPF_LOG_STATS = 4	# and errors, but not each instruction
 SOCKET_FILTER, SCHED_CLS = 1, 3
 R0, R1, R2 = 0, 1, 2
-CB = 48		# of struct __sk_buff
+GATE_PACKETS = 4096	# how many wait at a gate
+IFINDEX, CB = 40, 48		# of struct __sk_buff
 
 
 def instruction(code, target=0, source=0, offset=0, value=0):
@@ -187,6 +188,24 @@ def shown():
     expect(number() is None, number())
     os.close(fd)
     os.close(other)
+
+
+def relayed():
+    """A relayed packet is of lace0, and of no port, which may go before it."""
+    LAB.down()
+    with Lab(3, 1) as ring:
+        ring.plan(0, [[0, 0, 1, 0], [1, 0, 2, 0], [2, 0, 0, 0]],
+                  [[0, 2, [1]], [1, 0, [2]], [2, 1, [0]]])
+        k0, k1, k2 = ring.nodes
+        fd = program(instruction(0x61, R2, R1, IFINDEX),
+                     jump_if_not(R2, k1.device()["ifindex"], 2),
+                     mov(R0, 0), EXIT, mov(R0, 9), EXIT)
+        k1.netlink.set(DEV_SET, dev(), s32(5, fd))
+        os.close(fd)
+        before = k1.stats(0, TX)["relay_packets"]
+        k0.run("ping", "-c", "5", "-i", "0.05", "-W", "2", k2.v4)
+        expect(k1.stats(0, TX)["relay_packets"] >= before + 5, "not relayed")
+        expect(not k1.dev_stats()["steer_bad"], k1.dev_stats())
 
 
 with LAB:
