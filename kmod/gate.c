@@ -34,6 +34,7 @@
 #define MAX_PACKETS 4096	/* of a device */
 #define MAX_BYTES (32L << 20)	/* memory of a device */
 #define LOOK HZ			/* how often to look for closed sockets */
+#define MAX_LET_GO (2 * MAX_PACKETS) /* before a queue opens come what may */
 
 struct queue {
 	struct sk_buff_head packets;	/* its lock is that of both */
@@ -190,32 +191,44 @@ static bool let_go(struct lace_device *lace, struct sk_buff *skb)
 	return true;
 }
 
-/* True if the queue is open: nothing came meanwhile. */
+/* What has come meanwhile.  True if the queue is open from now on, as nothing has,
+ * or as it has to be: who sends faster than this can would have it last for ever.
+ */
 static bool take_all(struct queue *queue, struct sk_buff_head *packets,
-		     struct sk_buff_head *kept)
+		     bool enough)
 {
 	bool open;
 
 	spin_lock_bh(&queue->packets.lock);
-	open = skb_queue_empty(&queue->packets);
-	skb_queue_splice_tail_init(open ? kept : &queue->packets,
-				   open ? &queue->packets : packets);
+	open = enough || skb_queue_empty(&queue->packets);
+	skb_queue_splice_tail_init(&queue->packets, packets);
 	if (open)
 		WRITE_ONCE(queue->opening, false);
 	spin_unlock_bh(&queue->packets.lock);
 	return open;
 }
 
+/* Before those that came later. */
+static void put_back(struct queue *queue, struct sk_buff_head *packets)
+{
+	spin_lock_bh(&queue->packets.lock);
+	skb_queue_splice_init(packets, &queue->packets);
+	spin_unlock_bh(&queue->packets.lock);
+}
+
 static void open_queue(struct lace_device *lace, struct queue *queue)
 {
 	struct sk_buff_head packets, kept;
+	unsigned int taken = 0;
 	struct sk_buff *skb;
-	bool gone;
+	bool gone, open;
 
 	__skb_queue_head_init(&packets);
 	__skb_queue_head_init(&kept);
-	while (!take_all(queue, &packets, &kept)) {
+	do {
+		open = take_all(queue, &packets, taken > MAX_LET_GO);
 		while ((skb = __skb_dequeue(&packets))) {
+			taken++;
 			/* One at a time, so that they are received meanwhile
 			 * where a lane ends at this machine.
 			 */
@@ -226,8 +239,10 @@ static void open_queue(struct lace_device *lace, struct queue *queue)
 			local_bh_enable();
 			if (!gone)
 				__skb_queue_tail(&kept, skb);
+			cond_resched();
 		}
-	}
+	} while (!open);
+	put_back(queue, &kept);
 }
 
 /* After lanes have opened: what waited for them goes. */

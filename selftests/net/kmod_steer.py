@@ -164,6 +164,59 @@ def dead_lane():
            sent)
 
 
+class Flood:
+    """Datagrams from node 0 to node 1 for a minute, as fast as they are taken."""
+
+    def __init__(self):
+        with inside(LAB.nodes[0].netns):
+            self.socket = socket.socket(type=socket.SOCK_DGRAM)
+        self.socket.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 1 << 24)
+        self.socket.connect((LAB.nodes[1].v4, 9))
+        self.ended = False
+        self.thread = threading.Thread(target=self.send, daemon=True)
+
+    def send(self):
+        end = time.monotonic() + 60 * SLOW
+        while not self.ended and time.monotonic() < end:
+            try:
+                self.socket.send(b"")
+            except OSError:	# nobody listens there
+                pass
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended = True
+        self.thread.join()
+        self.socket.close()
+
+
+def flooded():
+    """A gate opens even for who sends faster than it lets go."""
+    k0 = LAB.nodes[0]
+
+    def closed():
+        return ["closed" in k0.lane(port, TX) for port in (0, 1)]
+
+    def opens():
+        before = k0.dev_stats()["gate_passed"]
+        LAB.cut(1, 0)	# no answer comes back
+        poll(lambda: all(closed()), "closed")
+        with Flood() as flood:
+            poll(lambda: k0.dev_stats()["gate_held"] >= GATE_PACKETS,
+                 "a gate that is full")
+            LAB.join(1, 0, 0, 0)
+            poll(lambda: not any(closed()), "open again", 30)
+            expect(flood.thread.is_alive(), "open when nothing came any more")
+            held = k0.dev_stats()["gate_held"]
+            poll(lambda: k0.dev_stats()["gate_passed"] == held, "all passed")
+        return k0.dev_stats()["gate_passed"] - before
+    passed = with_program(program(*wait(8000), mov(R0, 0), EXIT), opens)
+    expect(passed > 2 * GATE_PACKETS, passed)
+
+
 def shown():
     """The program in force is shown by its number, and refused if no filter."""
     netlink = LAB.nodes[0].netlink
@@ -211,4 +264,5 @@ def relayed():
 with LAB:
     LAB.plan(7, CIRCUITS)
     STEER_BAD = 30		# of out_of_range(), whose answers are bad
-    main(spread, picks, out_of_range, context, one_lane, dead_lane, shown)
+    main(spread, picks, out_of_range, context, one_lane, dead_lane, flooded,
+         shown, relayed)
