@@ -82,6 +82,31 @@ static bool is_gated(struct lace_device *lace, const struct lace_way *way)
 	return true;
 }
 
+/* Whether a pure acknowledgment that would have to wait has another way: that of
+ * the other segment, over lanes that stay.  The data that it is for may be on a
+ * lane that never stops, and would soon for want of it.
+ */
+bool lace_gate_detour(struct lace_device *lace, struct lace_way *way)
+{
+	const struct lace_active *active = way->active;
+	const struct lace_path *other;
+	u32 stay;
+
+	if (!active->other || !is_gated(lace, way))
+		return false;
+	other = lace_segment_path(active->other, way->path->from,
+				  way->path->to);
+	if (!other)
+		return false;
+	stay = other->ports & active->same & ~way->closed;
+	if (!stay)
+		return false;
+	way->copy = *other;
+	way->copy.ports = stay;
+	way->path = &way->copy;
+	return true;
+}
+
 static void count_out(struct lace_gate *gate, const struct sk_buff *skb)
 {
 	atomic_long_dec(&gate->packets);

@@ -574,6 +574,7 @@ void lace_transmit_gated(struct lace_device *lace, const struct lace_way *way,
 int lace_gate_init(struct lace_device *lace);
 void lace_gate_destroy(struct lace_device *lace);
 void lace_gate_purge(struct lace_device *lace);
+bool lace_gate_detour(struct lace_device *lace, struct lace_way *way);
 bool lace_gate_hold(struct lace_device *lace, struct lace_way *way,
 		    struct sk_buff *skb, bool relay);
 void lace_gate_begin(struct lace_device *lace);

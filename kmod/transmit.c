@@ -112,7 +112,8 @@ static int transmit(struct lace_device *lace, struct lace_way *way,
 		    struct sk_buff *skb, const struct lace_packet *packet,
 		    bool relay)
 {
-	if (unlikely(way->closed || READ_ONCE(way->active->shut))) {
+	if (unlikely(way->closed || READ_ONCE(way->active->shut)) &&
+	    !(packet->pure_ack && lace_gate_detour(lace, way))) {
 		if (lace_gate_hold(lace, way, skb, relay))
 			return 0;
 		if (!way->path) {
