@@ -25,7 +25,12 @@
 #include "lane.h"
 #include "trace.h"
 
-#define MARKS_PER_STEP 32
+#define STEPS 8 /* of an interval */
+/* A mark has to stay in the window for as long as the lane waits for word, or an
+ * answer that is on its way for longer would be to a mark that nobody knows.
+ */
+#define MARKS_PER_STEP (LACE_ACK_MARKS / (STEPS * (LACE_ACK_PATIENCE + 1)))
+#define URGENT_MARKS 32 /* at once */
 
 struct workqueue_struct *lace_wq;
 
@@ -213,15 +218,16 @@ static void add_mark(struct lace_port *port, unsigned int queue, u8 flags,
 	lace_lane_post(outbox, port, &lane->far[LACE_DIR_TX], &frame);
 }
 
-/* A mark on each queue of which marks do not speak yet.  True if there was one.
+/* A mark on each queue of which marks do not speak yet, up to a number.  True if
+ * there was one.
  */
-static bool add_marks(struct lace_port *port, u8 flags,
+static bool add_marks(struct lace_port *port, int most, u8 flags,
 		      const struct lace_proto_count *sent,
 		      struct lace_outbox *outbox)
 {
 	int i, queue;
 
-	for (i = 0; i < MARKS_PER_STEP; i++) {
+	for (i = 0; i < most; i++) {
 		queue = lace_ack_tx_next(&port->lane->tx, sent);
 		if (queue < 0)
 			break;
@@ -246,7 +252,7 @@ static void step_tx(struct lace_port *port, bool beat,
 	if (beat && lace_ack_tx_tick(&lane->tx))
 		change(port);
 	sent = count_sent(lane);
-	add_marks(port, 0, sent, outbox);
+	add_marks(port, MARKS_PER_STEP, 0, sent, outbox);
 	if (!beat)
 		return;
 	if (!lane->marked)
@@ -319,7 +325,7 @@ static void step(struct work_struct *work)
 	struct lace_device *lace = container_of(work, struct lace_device,
 						acks.step.work);
 	unsigned long interval = msecs_to_jiffies(READ_ONCE(lace->acks.msecs));
-	unsigned long pause = max(interval / 8, 1UL);
+	unsigned long pause = max(interval / STEPS, 1UL);
 	bool beat;
 
 	if (!interval)
@@ -472,7 +478,8 @@ void lace_lane_urge(struct lace_device *lace, const struct lace_active *active,
 	spin_lock(&lane->lock);
 	if (lane->tx.epoch && drained(lane) != LACE_DRAINED) {
 		sent = count_sent(lane);
-		if (!add_marks(port, LACE_PROTO_URGENT, sent, &outbox))
+		if (!add_marks(port, URGENT_MARKS, LACE_PROTO_URGENT, sent,
+			       &outbox))
 			add_mark(port, lace_ack_tx_idle(&lane->tx, sent),
 				 LACE_PROTO_URGENT, sent, &outbox);
 	}

@@ -562,6 +562,28 @@ def several_queues():
         expect(len(queues) > 1, "marks on queues %s only" % queues)
 
 
+def many_queues():
+    """Marks of many busy queues stay known until their answers come."""
+    LAB.down()
+    with Lab(2, 1, queues=32) as lab:
+        lab.plan(0, [[0, 0, 1, 0], [1, 0, 0, 0]])
+        k0, k1 = lab.nodes
+        run("tc", "-n", Lab.SWITCH, "qdisc", "add", "dev", "s1p0", "root",
+            "netem", "delay", "40ms", "limit", "100000")
+        with inside(k0.netns):
+            flows = [socket.socket(type=socket.SOCK_DGRAM) for _ in range(256)]
+        poll(lambda: k0.lane(0, TX)["state"] == UP, "up")
+        before = k0.acks(0, RX)["replayed"]
+        deadline = time.monotonic() + 2 * SLOW
+        while time.monotonic() < deadline:
+            for flow in flows:
+                flow.sendto(b"", (k1.v4, 9))
+            expect(k0.lane(0, TX)["state"] == UP, k0.lane(0, TX))
+        expect(k0.acks(0, RX)["replayed"] == before, k0.acks(0, RX))
+        for flow in flows:
+            flow.close()
+
+
 def settings():
     """The interval is checked, shown, and kept."""
     k0 = LAB.nodes[0]
@@ -587,7 +609,7 @@ TESTS = (comes_up, counts, losses, dark, unplugged, all_dark, unverified,
 def main_inside():
     with LAB:
         LAB.plan(0, CIRCUITS, ROUTES)
-        main(*(t for t in TESTS + (several_queues,)
+        main(*(t for t in TESTS + (several_queues, many_queues)
                if len(sys.argv) < 2 or t.__name__ in sys.argv[1:]))
 
 
