@@ -58,8 +58,12 @@ static struct lace_proto_count sum_of(const struct lace_proto_count *counts,
 
 /* ---- whether there is word ---- */
 
-/* Word has come. */
-static void hear(struct lace_ack_pulse *pulse, u64 now)
+/**
+ * lace_ack_pulse_hear() - word has come
+ * @pulse: of who waits for it
+ * @now: ns, of a clock that only goes forward
+ */
+void lace_ack_pulse_hear(struct lace_ack_pulse *pulse, u64 now)
 {
 	pulse->state = LACE_LANE_STATE_UP;
 	pulse->heard = true;
@@ -105,6 +109,23 @@ static void close_tally(struct lace_ack_tx *tx)
 	tx->life = 0;
 }
 
+static void begin_epoch(struct lace_ack_tx *tx, u64 epoch,
+			const struct lace_proto_count *sent)
+{
+	close_tally(tx);
+	tx->begun = sum_of(sent, tx->n_queues);
+	memset(tx->marks, 0, sizeof(tx->marks));
+	tx->epoch = epoch;
+	tx->seq = 0;
+	tx->dark_seq = 0;
+	tx->overtook = 0;
+	tx->down = 0;
+	tx->best = 0;
+	tx->number = 0;
+	tx->rtt = 0;
+	tx->settled = false;
+}
+
 /**
  * lace_ack_tx_start() - begin an epoch: the lane leads somewhere, maybe to
  * another end than before
@@ -117,21 +138,38 @@ void lace_ack_tx_start(struct lace_ack_tx *tx, u64 epoch,
 {
 	unsigned int i;
 
-	close_tally(tx);
-	tx->begun = sum_of(sent, tx->n_queues);
+	begin_epoch(tx, epoch, sent);
 	memset(&tx->pulse, 0, sizeof(tx->pulse));
-	memset(tx->marks, 0, sizeof(tx->marks));
-	tx->epoch = epoch;
-	tx->seq = 0;
-	tx->dark_seq = 0;
-	tx->best = 0;
-	tx->number = 0;
-	tx->rtt = 0;
-	tx->settled = false;
 	for (i = 0; i < tx->n_queues; i++) {
 		tx->queues[i].marked = sent[i];
 		tx->queues[i].answered = sent[i];
 	}
+}
+
+/**
+ * lace_ack_tx_is_overdue() - whether a new epoch is to be tried
+ * @tx: the lane
+ *
+ * A frame that was damaged, and taken for a good one, may have either end refuse
+ * all that comes after it in the same epoch.
+ *
+ * Return: true if the lane has not been up for many intervals.
+ */
+bool lace_ack_tx_is_overdue(const struct lace_ack_tx *tx)
+{
+	return tx->down >= LACE_ACK_RENEWAL;
+}
+
+/**
+ * lace_ack_tx_renew() - begin an epoch with the same end
+ * @tx: the lane; its state stays, and what waits for an answer still does
+ * @epoch: larger than any before
+ * @sent: on each queue by now
+ */
+void lace_ack_tx_renew(struct lace_ack_tx *tx, u64 epoch,
+		       const struct lace_proto_count *sent)
+{
+	begin_epoch(tx, epoch, sent);
 }
 
 /**
@@ -173,16 +211,19 @@ int lace_ack_tx_next(struct lace_ack_tx *tx,
  * @tx: the lane
  * @sent: on each queue by now
  *
- * Return: one whose last mark was not answered, if there is one.
+ * Return: one whose last mark was not answered, if there is one; by turns, as all
+ * may have lost theirs at once.
  */
 unsigned int lace_ack_tx_idle(const struct lace_ack_tx *tx,
 			      const struct lace_proto_count *sent)
 {
-	unsigned int i;
+	unsigned int last = tx->marks[tx->seq % LACE_ACK_MARKS].number;
+	unsigned int i, queue;
 
-	for (i = 0; i < tx->n_queues; i++) {
-		if (!same_count(&tx->queues[i].answered, &sent[i]))
-			return i;
+	for (i = 1; i <= tx->n_queues; i++) {
+		queue = (last + i) % tx->n_queues;
+		if (!same_count(&tx->queues[queue].answered, &sent[queue]))
+			return queue;
 	}
 	return 0;
 }
@@ -262,8 +303,8 @@ static enum lace_ack_verdict judge(struct lace_ack_tx *tx,
 	if (!mark || mark->time != frame->time)
 		return LACE_ACK_NEVER_SENT;
 	if (frame->flags & LACE_PROTO_STALE)
-		return frame->ack.floor >> 63 ? LACE_ACK_NEVER_SENT :
-						LACE_ACK_AHEAD;
+		return frame->ack.floor >= ~0ULL >> 1 ? LACE_ACK_NEVER_SENT :
+						       LACE_ACK_AHEAD;
 	if (counts_are_absurd(tx, &frame->ack))
 		return LACE_ACK_NEVER_SENT;
 	if (frame->ack.life == tx->life) {
@@ -378,8 +419,11 @@ static void take_counts(struct lace_ack_tx *tx,
 	const struct lace_proto_count *received = &frame->ack.received;
 	struct lace_proto_count all = sum_of(sent, tx->n_queues);
 	struct lace_proto_count answered = answered_sum(tx);
+	bool news;
 
-	tx->settled = frame->seq > tx->best &&
+	/* Another answer to the same mark proves nothing, either way. */
+	news = frame->seq > tx->best && tx->best > tx->overtook;
+	tx->settled = (tx->settled || news) &&
 		      tx->packets.received == received->packets &&
 		      tx->bytes.received == received->bytes;
 	update_tally(&tx->packets, all.packets, answered.packets,
@@ -428,8 +472,20 @@ enum lace_ack_verdict lace_ack_tx_answer(struct lace_ack_tx *tx,
 	/* What went dark comes up by a mark sent since. */
 	if (tx->pulse.state != LACE_LANE_STATE_DARK ||
 	    frame->seq > tx->dark_seq)
-		hear(&tx->pulse, now);
+		lace_ack_pulse_hear(&tx->pulse, now);
 	return LACE_ACK_TAKEN;
+}
+
+/**
+ * lace_ack_tx_overtook() - marks so far may have overtaken what was sent
+ * @tx: the lane
+ *
+ * What is missing by their answers may yet come.
+ */
+void lace_ack_tx_overtook(struct lace_ack_tx *tx)
+{
+	tx->overtook = tx->seq;
+	tx->settled = false;
 }
 
 /**
@@ -438,7 +494,7 @@ enum lace_ack_verdict lace_ack_tx_answer(struct lace_ack_tx *tx,
  * @sent: on each queue by now
  *
  * Return: true if all that was sent is spoken for by marks that were answered,
- * and what is missing did not come in between two of them.
+ * and what is missing did not come in between two of them that overtook nothing.
  */
 bool lace_ack_tx_drained(const struct lace_ack_tx *tx,
 			 const struct lace_proto_count *sent)
@@ -495,6 +551,10 @@ static bool went_dark(struct lace_ack_tx *tx)
  */
 bool lace_ack_tx_tick(struct lace_ack_tx *tx)
 {
+	if (tx->pulse.state == LACE_LANE_STATE_UP)
+		tx->down = 0;
+	else if (tx->down < LACE_ACK_RENEWAL)
+		tx->down++;
 	return lace_ack_pulse_tick(&tx->pulse) && went_dark(tx);
 }
 
@@ -611,7 +671,7 @@ enum lace_ack_verdict lace_ack_rx_mark(struct lace_ack_rx *rx,
 	if (verdict != LACE_ACK_TAKEN)
 		return verdict;
 	rx->due = true;
-	hear(&rx->pulse, now);
+	lace_ack_pulse_hear(&rx->pulse, now);
 	return LACE_ACK_TAKEN;
 }
 

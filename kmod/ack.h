@@ -19,6 +19,8 @@
  * three intervals of the last word.
  */
 #define LACE_ACK_PATIENCE 2
+/* Intervals without being up before a lane begins a new epoch. */
+#define LACE_ACK_RENEWAL 16
 
 /* What became of a frame. */
 enum lace_ack_verdict {
@@ -70,6 +72,8 @@ struct lace_ack_tx {
 	u64 epoch;		/* 0: the lane is nobody's */
 	u64 seq;		/* of the last mark */
 	u64 dark_seq;		/* last mark when it went dark */
+	u8 down;		/* intervals in which it was not up */
+	u64 overtook;		/* last mark that may have overtaken data */
 	u64 best;		/* newest mark that was answered */
 	u64 life;		/* of the receiver's counts, 0: not known */
 	u64 number;		/* of its last answer */
@@ -103,6 +107,9 @@ struct lace_ack_rx {
 /* The window of the sender. */
 void lace_ack_tx_start(struct lace_ack_tx *tx, u64 epoch,
 		       const struct lace_proto_count *sent);
+bool lace_ack_tx_is_overdue(const struct lace_ack_tx *tx);
+void lace_ack_tx_renew(struct lace_ack_tx *tx, u64 epoch,
+		       const struct lace_proto_count *sent);
 void lace_ack_tx_stop(struct lace_ack_tx *tx);
 int lace_ack_tx_next(struct lace_ack_tx *tx,
 		     const struct lace_proto_count *sent);
@@ -115,6 +122,7 @@ enum lace_ack_verdict lace_ack_tx_answer(struct lace_ack_tx *tx,
 					 const struct lace_proto_frame *frame,
 					 const struct lace_proto_count *sent,
 					 u64 now);
+void lace_ack_tx_overtook(struct lace_ack_tx *tx);
 bool lace_ack_tx_drained(const struct lace_ack_tx *tx,
 			 const struct lace_proto_count *sent);
 void lace_ack_tx_read(const struct lace_ack_tx *tx,
@@ -136,6 +144,7 @@ void lace_ack_rx_refuse(struct lace_ack_rx *rx,
 			struct lace_proto_frame *frame);
 
 /* Both: the end of an interval, and the end of the light. */
+void lace_ack_pulse_hear(struct lace_ack_pulse *pulse, u64 now);
 bool lace_ack_pulse_tick(struct lace_ack_pulse *pulse);
 bool lace_ack_tx_tick(struct lace_ack_tx *tx);
 bool lace_ack_tx_unplug(struct lace_ack_tx *tx);

@@ -20,6 +20,7 @@
  */
 #include <linux/random.h>
 #include <linux/workqueue.h>
+#include <net/sch_generic.h>
 
 #include "lace.h"
 #include "lane.h"
@@ -252,6 +253,10 @@ static void step_tx(struct lace_port *port, bool beat,
 	if (beat && lace_ack_tx_tick(&lane->tx))
 		change(port);
 	sent = count_sent(lane);
+	if (beat && lace_ack_tx_is_overdue(&lane->tx)) {
+		lane->epoch = next_epoch(lane->epoch);
+		lace_ack_tx_renew(&lane->tx, lane->epoch, sent);
+	}
 	add_marks(port, MARKS_PER_STEP, 0, sent, outbox);
 	if (!beat)
 		return;
@@ -372,7 +377,7 @@ lace_lane_mark(struct lace_port *port, const struct lace_far *from,
 		lace_lane_post(outbox, port, from, &frame);
 	}
 	if (lane->rx.due &&
-	    (mark->flags & LACE_PROTO_URGENT ||
+	    ((verdict == LACE_ACK_TAKEN && mark->flags & LACE_PROTO_URGENT) ||
 	     (lane->rx.urgent && now - lane->answered >= NSEC_PER_MSEC)))
 		add_answer(port, outbox);
 	if (lane->rx.pulse.state != before)
@@ -427,17 +432,16 @@ enum lace_attr_lanestat lace_lane_answer(struct lace_port *port,
 		break;
 	case LACE_ACK_AHEAD:
 		lane->epoch = next_epoch(max(ack->ack.floor, lane->epoch));
-		lace_ack_tx_start(&lane->tx, lane->epoch, count_sent(lane));
+		lace_ack_tx_renew(&lane->tx, lane->epoch, count_sent(lane));
 		break;
 	default:
 		counter = LACE_A_LANESTAT_REPLAYED;
 	}
 	if (lane->tx.pulse.state != before)
 		change(port);
-	if (lane->draining && drained(lane) == LACE_DRAINED) {
-		lane->draining = false;
+	/* Each time: what is said to be lost may change until it is looked at. */
+	if (lane->draining && drained(lane) == LACE_DRAINED)
 		lace_transition_kick(port->lace);
-	}
 out:
 	spin_unlock(&lane->lock);
 	return counter;
@@ -464,6 +468,23 @@ enum lace_drained lace_lane_drained(struct lace_port *port)
 	return answer;
 }
 
+/* Whether anything waits in the queues of a port. */
+static bool has_backlog(struct net_device *dev)
+{
+	struct netdev_queue *queue;
+	u32 packets, bytes;
+	unsigned int i;
+
+	for (i = 0; i < dev->real_num_tx_queues; i++) {
+		queue = netdev_get_tx_queue(dev, i);
+		qdisc_qstats_qlen_backlog(rcu_dereference(queue->qdisc),
+					  &packets, &bytes);
+		if (packets)
+			return true;
+	}
+	return false;
+}
+
 /* Have the far end say at once what has come in of all that was sent.  Bottom
  * halves are off.
  */
@@ -472,16 +493,24 @@ void lace_lane_urge(struct lace_device *lace, const struct lace_active *active,
 {
 	struct lace_lane *lane = port->lane;
 	const struct lace_proto_count *sent;
+	bool backlog = has_backlog(port->dev);
 	struct lace_outbox outbox;
 
 	lace_lane_outbox(&outbox);
 	spin_lock(&lane->lock);
+	/* Queues need not be first in, first out: neither the marks before nor
+	 * those that come now speak of what waits.
+	 */
+	if (lane->tx.epoch && backlog)
+		lace_ack_tx_overtook(&lane->tx);
 	if (lane->tx.epoch && drained(lane) != LACE_DRAINED) {
 		sent = count_sent(lane);
 		if (!add_marks(port, URGENT_MARKS, LACE_PROTO_URGENT, sent,
 			       &outbox))
 			add_mark(port, lace_ack_tx_idle(&lane->tx, sent),
 				 LACE_PROTO_URGENT, sent, &outbox);
+		if (backlog)
+			lace_ack_tx_overtook(&lane->tx);
 	}
 	spin_unlock(&lane->lock);
 	lace_lane_send(lace, active, port, &outbox);

@@ -135,6 +135,16 @@ static void check_one_queue(void)
 	exchange(0);
 	tap_check(counts(17, 3) && lace_ack_tx_drained(&tx, sent),
 		  "and did not: drained");
+	frame = answer();
+	take(&frame);
+	tap_check(lace_ack_tx_drained(&tx, sent),
+		  "and is so after another answer to the same mark");
+	lace_ack_tx_overtook(&tx);
+	exchange(0);
+	tap_check(!lace_ack_tx_drained(&tx, sent),
+		  "not while marks may have overtaken it");
+	exchange(0);
+	tap_check(lace_ack_tx_drained(&tx, sent), "two that have not: drained");
 	/* 5 sent, a mark, 4 more behind it of which 2 are there already. */
 	send(0, 5);
 	frame = mark(0);
@@ -262,6 +272,11 @@ static void check_turns(void)
 	tap_check(lace_ack_tx_idle(&tx, sent) == 0, "the first is unanswered");
 	exchange(0);
 	tap_check(lace_ack_tx_idle(&tx, sent) == 2, "then the third");
+	send(0, 1);
+	mark(0);
+	tap_check(lace_ack_tx_idle(&tx, sent) == 2, "not the last one again");
+	mark(2);
+	tap_check(lace_ack_tx_idle(&tx, sent) == 0, "where all are unanswered");
 }
 
 static void check_lost_marks(void)
@@ -572,9 +587,62 @@ static void check_pulse(void)
 		  "unverified again when it leads elsewhere");
 }
 
+/* Until it is overdue: intervals, or more than there should be. */
+static int age(void)
+{
+	int i;
+
+	for (i = 0; i < 100 && !lace_ack_tx_is_overdue(&tx); i++) {
+		exchange(0);
+		lace_ack_tx_tick(&tx);
+	}
+	return i;
+}
+
+/* A damaged frame that was taken for a good one. */
+static void check_renewal(void)
+{
+	struct lace_proto_frame frame;
+
+	setup(1);
+	exchange(0);
+	send(0, 5);
+	frame = mark(0);
+	arrive(&frame);
+	frame = answer();
+	frame.ack.number = ~0ULL;
+	take(&frame);
+	tap_check(exchange(0) == LACE_ACK_REPEATED,
+		  "a damaged answer has all others refused");
+	tap_check(age() == 3 + LACE_ACK_RENEWAL, "a new epoch is due");
+	send(0, 3);
+	lace_ack_tx_renew(&tx, 101, sent);
+	tap_check(tx.pulse.state == LACE_LANE_STATE_DARK &&
+		  !lace_ack_tx_is_overdue(&tx) &&
+		  !lace_ack_tx_drained(&tx, sent),
+		  "then the lane is as it was, and not drained");
+	tap_check(exchange(0) == LACE_ACK_TAKEN &&
+		  tx.pulse.state == LACE_LANE_STATE_UP,
+		  "and up with its first answer");
+	frame = mark(0);
+	frame.seq = ~0ULL >> 1;
+	arrive(&frame);
+	tap_check(exchange(0) != LACE_ACK_TAKEN,
+		  "a damaged mark has all others refused");
+	age();
+	lace_ack_tx_renew(&tx, 102, sent);
+	tap_check(exchange(0) == LACE_ACK_TAKEN, "in its epoch only");
+	frame = mark(0);
+	frame.flags = LACE_PROTO_STALE;
+	frame.ack.floor = ~0ULL >> 1;
+	tap_check(take(&frame) == LACE_ACK_NEVER_SENT,
+		  "no epoch is above the last one");
+}
+
 int main(void)
 {
-	tap_plan(8 + 2 + 1 + 5 + 2 + 5 + 2 + 3 + 2 + 7 + 12 + 3 + 3 + 4 + 11);
+	tap_plan(11 + 2 + 1 + 5 + 2 + 7 + 2 + 3 + 2 + 7 + 12 + 3 + 3 + 4 + 11 +
+		 7);
 	check_one_queue();
 	check_late_data();
 	check_wrap();
@@ -590,5 +658,6 @@ int main(void)
 	check_sender_restart();
 	check_urgency();
 	check_pulse();
+	check_renewal();
 	return tap_end();
 }

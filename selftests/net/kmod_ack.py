@@ -28,6 +28,7 @@ from lib_kmod import (DARK, DEV_GET, DEV_SET, LANE_GET, LANE_NTF,  # noqa: E402
 
 ETHERTYPE, ETH_P_ALL = 0x88b5, 3
 MARK, ACK, PROBE, REPLY = 1, 2, 3, 4
+STALE = 2	# a flag
 CIRCUITS = [[0, 0, 1, 0], [0, 1, 1, 1], [1, 0, 2, 0], [2, 0, 0, 0]]
 ROUTES = [[1, 0, [2]], [2, 1, [0]], [0, 2, [1]]]
 KEY = bytes(range(16))
@@ -423,6 +424,37 @@ def forged_answers():
     expect(k0.lane(0, TX)["state"] == UP, "not up")
 
 
+def ahead():
+    """A receiver that is ahead is believed, and what is under way stays so."""
+    k0, k1, k2 = LAB.nodes
+    set_interval(1000)
+    all_up()
+    before = settled(0)["packets"]
+
+    def sends():
+        with inside(k0.netns), socket.socket(type=socket.SOCK_DGRAM) as flow:
+            flow.sendto(b"", (k1.v4, 9))	# each on the lane of its hash
+        return k0.stats(0, TX)["packets"] > before
+    LAB.cut(0, 0)
+    fibre = Fibre(k0)
+    try:
+        poll(sends, "packets that do not arrive")
+        mark = fibre.seen(MARK, 0)
+        fibre.send(k2.mac(0), message(
+            ACK, (1, 0), (0, 0), mark.epoch, mark.seq, mark.stamp,
+            ack_body(mark.epoch + 5), flags=STALE))
+        poll(lambda: k0.lane(0, TX)["epoch"] > mark.epoch + 5,
+             "an epoch above the receiver's")
+        lane = k0.lane(0, TX)
+        expect(lane["state"] == UP and "drained" not in lane, lane)
+    finally:
+        fibre.close()
+        LAB.join(0, 0, 1, 0)
+        set_interval(100)
+    all_up()
+    settled(0)
+
+
 def keys():
     """With a key all is tagged, who has another is dark, and nobody shows it."""
     k0, k1, k2 = LAB.nodes
@@ -602,8 +634,8 @@ def settings():
 
 
 TESTS = (comes_up, counts, losses, dark, unplugged, all_dark, unverified,
-         forged_marks, forged_answers, keys, restarts, priority, ethtool,
-         settings)
+         forged_marks, forged_answers, ahead, keys, restarts, priority,
+         ethtool, settings)
 
 
 def main_inside():

@@ -406,6 +406,27 @@ def undrained():
     all_up()
 
 
+def paced():
+    """What a queue that is not first in, first out holds back is waited for."""
+    set_up()
+    k0 = LAB.nodes[0]
+    run("tc", "-n", k0.netns, "qdisc", "add", "dev", "p1", "root", "fq")
+    try:
+        with Datagrams(k0, LAB.nodes[2], 7006) as held:
+            held.out.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, 40)
+            held.send(3)	# with headers, a second each
+            poll(lambda: "drained" in k0.lane(1, TX), "what cannot be known")
+            start(k0, 1, degrade=True, drain=9000)
+            poll(lambda: transition(k0)["phase"] not in (QUIESCE, DRAIN),
+                 "drained", 10)
+            held.into.settimeout(0.5)
+            held.arrive()
+            expect(held.arrived == 3, held.arrived)
+            ended(k0)
+    finally:
+        run("tc", "-n", k0.netns, "qdisc", "del", "dev", "p1", "root")
+
+
 class Fibre:
     """The switch's end of a port: sees what the node sends, and sends to it."""
 
