@@ -130,6 +130,7 @@ void lace_active_replace(struct lace_device *lace, struct lace_active *active)
 	lace_active_publish(lace, active);
 	if (before)
 		lace_reorder_flush(lace);
+	lace_transition_kick(lace);	/* a lane that stays may be dark */
 }
 
 /* Open and close TX lanes of the active segment.  Packets that wait for those

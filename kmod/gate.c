@@ -19,6 +19,10 @@
  * once more at what is published, with the queue locked: either he sees the
  * lanes open, or whoever opens them sees his packet.
  *
+ * Order is given up where a lane was not closed but had no carrier: once it has,
+ * packets pass those that wait, until the event has been told; and where more
+ * comes, for long, than can be let go.
+ *
  * While no lane is closed, lace_active.shut is false once that is done, and
  * nobody looks at the queues.
  */
@@ -282,6 +286,45 @@ void lace_gate_end(struct lace_device *lace)
 		open_queue(lace, &lace->gate->queues[i]);
 	if (active)
 		WRITE_ONCE(active->shut, active->closed);
+}
+
+/* Whether a packet waits. */
+bool lace_gate_waits(struct lace_device *lace)
+{
+	return atomic_long_read(&lace->gate->packets);
+}
+
+/* As lace_gate_begin(), where something waits.  False if nothing does. */
+static bool begin_queue(struct queue *queue)
+{
+	bool waits;
+
+	spin_lock_bh(&queue->packets.lock);
+	waits = !skb_queue_empty(&queue->packets);
+	if (waits)
+		WRITE_ONCE(queue->opening, true);
+	spin_unlock_bh(&queue->packets.lock);
+	return waits;
+}
+
+/* Packets that wait for a lane to be alive again, which was not closed, go when it
+ * is.
+ */
+void lace_gate_look(struct lace_device *lace)
+{
+	struct queue *queue;
+	int i;
+
+	ASSERT_RTNL();
+
+	if (!lace_gate_waits(lace))
+		return;
+	/* One after the other: who waits behind nobody is not to wait meanwhile. */
+	for (i = 0; i < QUEUES; i++) {
+		queue = &lace->gate->queues[i];
+		if (begin_queue(queue))
+			open_queue(lace, queue);
+	}
 }
 
 /* Nothing waits for a device that is down. */

@@ -270,6 +270,9 @@ struct lace_device {
 	struct lace_reorder *reorder;
 	struct lace_gate *gate;
 	struct lace_transition *transition;
+	u32 lost;			/* TX lanes whose ports have gone; see
+					 * outage.c
+					 */
 	u32 reorder_us;			/* 0: TCP gets what comes as it comes */
 	u16 self;			/* LACE_NO_NODE: not set */
 	unsigned int user_mtu;		/* 0: follow the ports */
@@ -557,6 +560,11 @@ void lace_transition_let_go(struct lace_device *lace,
 void lace_transition_port_gone(struct lace_device *lace, u8 number);
 void lace_transition_port_came(struct lace_port *port);
 
+/* outage.c */
+
+void lace_outage_look(struct lace_device *lace);
+void lace_outage_port_gone(const struct lace_port *port);
+
 /* transmit.c */
 
 int lace_transmit_header(struct sk_buff *skb, const struct lace_port *port,
@@ -579,6 +587,8 @@ bool lace_gate_hold(struct lace_device *lace, struct lace_way *way,
 		    struct sk_buff *skb, bool relay);
 void lace_gate_begin(struct lace_device *lace);
 void lace_gate_end(struct lace_device *lace);
+bool lace_gate_waits(struct lace_device *lace);
+void lace_gate_look(struct lace_device *lace);
 
 /* receive.c */
 
@@ -611,6 +621,7 @@ void lace_lanes_set_key(struct lace_device *lace, struct lace_key *key);
 int lace_lane_init(struct lace_port *port);
 void lace_lane_free(struct lace_port *port);
 void lace_lane_unplug(struct lace_port *port);
+bool lace_lane_had_word(const struct lace_port *port);
 u64 lace_lane_epoch(const struct lace_port *port);
 u16 lace_lane_pick_queue(struct net_device *dev, struct sk_buff *skb);
 void lace_lane_sent(struct lace_port *port, u16 queue, unsigned int frames,

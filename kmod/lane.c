@@ -62,6 +62,17 @@ void lace_lane_sent(struct lace_port *port, u16 queue, unsigned int frames,
 	atomic64_add(bytes, &sent->bytes);
 }
 
+/* Whether there has been an answer on the TX lane as it is, or a proof. */
+bool lace_lane_had_word(const struct lace_port *port)
+{
+	bool word;
+
+	spin_lock_bh(&port->lane->lock);
+	word = port->lane->tx.pulse.ever;
+	spin_unlock_bh(&port->lane->lock);
+	return word;
+}
+
 /* The newest epoch of the TX lane; 0: there was none. */
 u64 lace_lane_epoch(const struct lace_port *port)
 {
@@ -123,8 +134,7 @@ static void change(struct lace_port *port)
 	lockdep_assert_held(&lane->lock);
 
 	WRITE_ONCE(port->dark, lane->tx.pulse.state == LACE_LANE_STATE_DARK);
-	if (lane->draining)
-		lace_transition_kick(lace);
+	lace_transition_kick(lace);
 	WRITE_ONCE(lane->news, 1);
 	lace_trace_lane(port);
 	dev_hold(lace->dev);
@@ -140,6 +150,15 @@ static u64 next_epoch(u64 above)
 	return max_t(u64, ktime_get_real_ns(), above + 1);
 }
 
+static void start_tx(struct lace_port *port)
+{
+	struct lace_lane *lane = port->lane;
+
+	WRITE_ONCE(port->dark, false);
+	lane->epoch = next_epoch(lane->epoch);
+	lace_ack_tx_start(&lane->tx, lane->epoch, count_sent(lane));
+}
+
 static void follow_tx(struct lace_port *port, const struct lace_far *far)
 {
 	struct lace_lane *lane = port->lane;
@@ -148,13 +167,12 @@ static void follow_tx(struct lace_port *port, const struct lace_far *far)
 	    lane->far[LACE_DIR_TX].port == far->port)
 		return;
 	lane->far[LACE_DIR_TX] = *far;
-	WRITE_ONCE(port->dark, false);
-	if (far->node == LACE_NO_NODE) {
-		lace_ack_tx_stop(&lane->tx);
+	if (far->node != LACE_NO_NODE) {
+		start_tx(port);
 		return;
 	}
-	lane->epoch = next_epoch(lane->epoch);
-	lace_ack_tx_start(&lane->tx, lane->epoch, count_sent(lane));
+	WRITE_ONCE(port->dark, false);
+	lace_ack_tx_stop(&lane->tx);
 }
 
 static void follow_rx(struct lace_port *port, const struct lace_far *far)
@@ -195,6 +213,21 @@ void lace_lanes_follow(struct lace_device *lace)
 	follow(lace, rtnl_dereference(lace->active));
 }
 
+/* The lane is to be proved again, though it leads where it led before: that it
+ * was dark meanwhile is of the past.
+ */
+void lace_lane_renew(struct lace_port *port)
+{
+	struct lace_lane *lane = port->lane;
+
+	spin_lock_bh(&lane->lock);
+	if (lane->tx.epoch && lane->tx.pulse.state == LACE_LANE_STATE_DARK) {
+		start_tx(port);
+		change(port);
+	}
+	spin_unlock_bh(&lane->lock);
+}
+
 /* The port has lost its carrier, or is down. */
 void lace_lane_unplug(struct lace_port *port)
 {
@@ -202,6 +235,21 @@ void lace_lane_unplug(struct lace_port *port)
 	if (lace_ack_tx_unplug(&port->lane->tx))
 		change(port);
 	spin_unlock_bh(&port->lane->lock);
+}
+
+/* A proof is word of the lane's end: who is silent after it is missed, as after
+ * an answer.  What is dark has to be answered on.
+ */
+void lace_lane_proved(struct lace_port *port)
+{
+	struct lace_lane *lane = port->lane;
+
+	lockdep_assert_held(&lane->lock);
+
+	if (lane->tx.pulse.state != LACE_LANE_STATE_UNVERIFIED)
+		return;
+	lace_ack_pulse_hear(&lane->tx.pulse, ktime_get_ns());
+	change(port);
 }
 
 /* ---- marks and answers ---- */
@@ -568,6 +616,7 @@ void lace_lanes_set_interval(struct lace_device *lace, u32 msecs)
 	/* They begin anew. */
 	follow(lace, NULL);
 	lace_lanes_follow(lace);
+	lace_outage_look(lace);
 }
 
 static void free_key(struct rcu_head *rcu)

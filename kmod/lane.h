@@ -94,6 +94,8 @@ enum lace_attr_lanestat lace_lane_answer(struct lace_port *port,
 
 void lace_lane_drain(struct lace_port *port, bool on);
 enum lace_drained lace_lane_drained(struct lace_port *port);
+void lace_lane_proved(struct lace_port *port);
+void lace_lane_renew(struct lace_port *port);
 void lace_lane_urge(struct lace_device *lace, const struct lace_active *active,
 		    struct lace_port *port);
 

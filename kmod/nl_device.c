@@ -200,9 +200,15 @@ static struct lace_key *get_key(const struct nlattr *attr,
 	return key;
 }
 
-static int check_msecs(const struct nlattr *attr,
+static int check_msecs(const struct lace_device *lace,
+		       const struct nlattr *attr,
 		       struct netlink_ext_ack *extack)
 {
+	if (attr && !nla_get_u32(attr) && lace_transition_runs(lace)) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "device ACK_MSECS: 0, while a transition runs that has lanes to prove");
+		return -EBUSY;
+	}
 	if (attr && nla_get_u32(attr) &&
 	    nla_get_u32(attr) < LACE_MIN_ACK_MSECS) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
@@ -235,7 +241,8 @@ static int prepare(struct lace_device *lace, struct genl_info *info,
 	const struct nlattr *key = info->attrs[LACE_A_DEV_ACK_KEY];
 	int err;
 
-	err = check_msecs(info->attrs[LACE_A_DEV_ACK_MSECS], info->extack);
+	err = check_msecs(lace, info->attrs[LACE_A_DEV_ACK_MSECS],
+			  info->extack);
 	if (err)
 		return err;
 	if (fd) {

@@ -214,6 +214,7 @@ int lace_port_del(struct net_device *dev, struct net_device *port_dev)
 	if (!port || port->lace != lace)
 		return -EINVAL;
 	number = port->number;
+	lace_outage_port_gone(port);
 	del(port);
 	lace_reorder_flush(lace);
 	lace_transition_port_gone(lace, number);

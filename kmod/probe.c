@@ -98,6 +98,8 @@ bool lace_probe_answer(struct lace_port *port,
 		probe->found = !proved;
 		probe->end.node = reply->from_node;
 		probe->end.port = reply->from_port;
+		if (proved)
+			lace_lane_proved(port);
 	}
 	spin_unlock(&lane->lock);
 	if (proved)

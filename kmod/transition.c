@@ -259,9 +259,21 @@ static void probe(struct lace_transition *t, u32 lanes)
 	}
 }
 
+/* Where the switch never moved, lanes lead where they did and may be dark. */
+static void renew(struct lace_transition *t)
+{
+	struct lace_port *port;
+	int i;
+
+	lace_for_each_port(t->lace, i, port) {
+		if (t->core.waiting & BIT(i))
+			lace_lane_renew(port);
+	}
+}
+
 static void finish(struct lace_transition *t)
 {
-	probe(t, t->core.failed);
+	probe(t, lace_transition_core_closed(&t->core));
 	t->from = NULL;
 	t->to = NULL;
 	t->gone = 0;
@@ -291,9 +303,10 @@ static void begin_phase(struct lace_transition *t)
 		break;
 	case LACE_PHASE_SETTLE:
 		publish(t, lace_transition_target(t), other);
+		renew(t);
 		break;
 	case LACE_PHASE_VERIFY:
-		probe(t, t->core.waiting);
+		probe(t, t->core.waiting | t->core.plan.out);
 		break;
 	case LACE_PHASE_RESUME:
 		lace_active_set_closed(t->lace,
@@ -459,33 +472,6 @@ static bool look(struct lace_transition *t)
 
 /* ---- after the end ---- */
 
-/* Closed lanes that have been proved since. */
-static void heal(struct lace_transition *t)
-{
-	const struct lace_active *active = rtnl_dereference(t->lace->active);
-	struct lace_device *lace = t->lace;
-	struct lace_port *port;
-	u32 healed = 0;
-	int i;
-
-	if (!active || !active->closed)
-		return;
-	lace_for_each_port(lace, i, port) {
-		if (active->closed & BIT(i) && lace_probe_is_proved(port)) {
-			lace_probe_stop(port);
-			healed |= BIT(i);
-		}
-	}
-	if (!healed)
-		return;
-	t->core.failed &= ~healed;
-	lace_active_set_closed(lace, active->closed & ~healed);
-	lace_device_changed(lace);
-	for (; healed; healed &= healed - 1)
-		lace_nl_announce_lanes(lace, __ffs(healed));
-	lace_nl_announce_device(lace, NULL);
-}
-
 /* What was under way by the other segment has come, or never will. */
 static void let_other_go(struct lace_device *lace)
 {
@@ -505,12 +491,11 @@ static void rest(struct lace_transition *t)
 	const struct lace_active *active;
 	u64 until;
 
-	heal(t);
+	lace_outage_look(t->lace);
 	until = t->core.entered + LINGER;
 	if (ktime_get_ns() >= until)
 		let_other_go(t->lace);
 	active = rtnl_dereference(t->lace->active);
-	WRITE_ONCE(t->alert, active && (active->other || active->closed));
 	arm(t, active && active->other ? until : 0);
 }
 
@@ -531,8 +516,11 @@ static void work(struct work_struct *work)
 	struct net_device *dev = t->lace->dev;
 
 	rtnl_lock();
-	if (dev->reg_state == NETREG_REGISTERED)
+	if (dev->reg_state == NETREG_REGISTERED) {
 		go_on(t);
+		if (lace_transition_is_on(t))
+			lace_gate_look(t->lace);
+	}
 	rtnl_unlock();
 	dev_put(dev);
 }
@@ -579,7 +567,9 @@ static int check_target(struct lace_device *lace, struct lace_segment *to,
 	return lace_active_check_ports(lace, to, extack);
 }
 
-/* Lanes with another end than before, and those that are not proved yet. */
+/* Lanes with another end than before.  What is the same in both and closed stays
+ * so: the switch does not move it.
+ */
 static void plan_lanes(struct lace_device *lace,
 		       const struct lace_segment *from,
 		       const struct lace_segment *to,
@@ -591,8 +581,8 @@ static void plan_lanes(struct lace_device *lace,
 	u32 kept = from ? lace_segment_same(from, to) : 0;
 
 	if (active) {
-		kept &= ~active->closed;
-		plan->unproved = active->closed;
+		plan->unproved = active->closed & ~kept;
+		plan->out = active->closed & kept;
 	}
 	plan->changed = (before | after) & ~kept;
 	plan->from = before & ~kept;
@@ -672,7 +662,6 @@ int lace_transition_start(struct lace_device *lace,
 	lace_transition_core_start(&t->core, &plan, ktime_get_ns());
 	lace_transition_begin_report(t, request, report);
 	*id = report->id;
-	WRITE_ONCE(t->alert, true);
 	begin(t);
 	go_on(t);
 	return 0;
@@ -750,7 +739,6 @@ u32 lace_transition_ports(const struct lace_device *lace)
 void lace_transition_forget(struct lace_device *lace)
 {
 	probe(lace->transition, 0);
-	lace->transition->core.failed = 0;
 }
 
 /* A segment is about to go. */
@@ -763,9 +751,8 @@ void lace_transition_let_go(struct lace_device *lace,
 
 void lace_transition_port_gone(struct lace_device *lace, u8 number)
 {
-	if (!lace_transition_is_on(lace->transition))
-		return;
-	lace->transition->gone |= BIT(number);
+	if (lace_transition_is_on(lace->transition))
+		lace->transition->gone |= BIT(number);
 	lace_transition_kick(lace);
 }
 
@@ -777,6 +764,7 @@ void lace_transition_port_came(struct lace_port *port)
 	if (active && active->closed & BIT(port->number) &&
 	    !lace_transition_is_on(port->lace->transition))
 		lace_probe_start(port, active->segment->id);
+	lace_transition_kick(port->lace);	/* packets may wait for it */
 }
 
 /* ---- life ---- */
@@ -789,6 +777,7 @@ int lace_transition_init(struct lace_device *lace)
 	if (!t)
 		return -ENOMEM;
 	t->lace = lace;
+	t->alert = true;
 	spin_lock_init(&t->lock);
 	INIT_WORK(&t->work, work);
 	INIT_WORK(&t->grace, wait_for_grace);

@@ -28,9 +28,9 @@ u32 lace_transition_core_closed(const struct lace_transition_core *core)
 	switch (core->phase) {
 	case LACE_PHASE_IDLE:
 	case LACE_PHASE_RESUME:
-		return core->failed;
+		return core->failed | core->plan.out;
 	default:
-		return core->plan.changed;
+		return core->plan.changed | core->plan.out;
 	}
 }
 

@@ -37,6 +37,7 @@ struct lace_transition_plan {
 	u32 from;		/* of these, with one before, */
 	u32 to;			/* and with one after */
 	u32 unproved;		/* of from, those that were closed before */
+	u32 out;		/* that stay, and are closed all the time */
 	bool from_given;	/* there is a segment to go back to */
 	u8 on_failure;		/* enum lace_on_failure */
 	u8 retries;

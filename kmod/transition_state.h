@@ -20,7 +20,7 @@ struct lace_transition {
 	struct lace_transition_report *reports[LACE_TRANSITION_HISTORY];
 	int n_hooks;			/* that were called in this phase */
 	u32 gone;			/* lanes whose ports have gone since */
-	bool alert;			/* kicks are of use */
+	bool alert;			/* until the device goes */
 	struct work_struct work;
 	u64 begun;			/* grace periods, */
 	u64 over;			/* and which of them is over */

@@ -239,6 +239,27 @@ static void check_no_drain(void)
 	tap_check(core.phase == LACE_PHASE_SWITCH, "DRAIN is left out");
 }
 
+/* A lane that stays, and was closed before: it stays closed, and is not waited
+ * for.
+ */
+static void check_out(void)
+{
+	struct lace_transition_plan plan = plan_of(ROLLBACK, 0);
+	const char *event;
+	bool closed = true;
+
+	plan.out = 0x80;
+	start(&plan);
+	for (event = "hlhllh"; *event; event++) {
+		closed &= lace_transition_core_closed(&core) & 0x80 &&
+			  !(core.waiting & 0x80);
+		happen(*event);
+	}
+	tap_check(closed && core.result == LACE_RESULT_DONE &&
+		  lace_transition_core_closed(&core) == 0x80,
+		  "what was closed and stays is closed all the time");
+}
+
 static void check_no_lanes(void)
 {
 	struct lace_transition_plan plan = plan_of(ROLLBACK, 0);
@@ -339,11 +360,12 @@ int main(void)
 	const unsigned int n = sizeof(rows) / sizeof(*rows);
 	unsigned int i;
 
-	tap_plan(n + 12);
+	tap_plan(n + 13);
 	for (i = 0; i < n; i++)
 		check_row(i);
 	check_no_drain();
 	check_no_lanes();
+	check_out();
 	check_from_nothing();
 	check_unproved();
 	check_times();

@@ -153,6 +153,8 @@ def all_up():
     for source, port, target, target_port in CIRCUITS:
         wait_for(UP, source, port)
         wait_for(UP, target, target_port, RX)
+        poll(lambda: "closed" not in LAB.nodes[source].lane(port, TX),
+             "port %d of node %d is open" % (port, source))
 
 
 def set_interval(msecs, nodes=None):
@@ -300,20 +302,27 @@ def unplugged():
 
 
 def all_dark():
-    """Where all lanes to a node are dark, they are used as if none was."""
+    """Where all lanes to a node are dark, they are closed, and packets wait."""
     k0, k1 = LAB.nodes[:2]
     LAB.cut(2, 0)	# no answer comes back
     try:
         wait_for(DARK, 0, 0)
         wait_for(DARK, 0, 1)
         expect(state(1, 0, RX) == UP, "marks arrive")
+        poll(lambda: all("closed" in k0.lane(p, TX) for p in range(2)),
+             "closed")
+        held = k0.dev_stats()["gate_held"]
         before = sum(k1.stats(p, RX)["packets"] for p in range(2))
         k0.run("ping", "-c", "3", "-i", "0.2", "-W", "1", k1.v4, check=False)
-        poll(lambda: sum(k1.stats(p, RX)["packets"] for p in range(2)) >=
-             before + 3, "packets arrive")
+        expect(k0.dev_stats()["gate_held"] >= held + 3, "they do not wait")
+        time.sleep(3)	# they do, for longer than the socket they came from
     finally:
         LAB.join(2, 0, 0, 0)
     all_up()
+    poll(lambda: sum(k1.stats(p, RX)["packets"] for p in range(2)) >=
+         before + 3, "packets arrive")
+    poll(lambda: not any("closed" in k0.lane(p, TX) for p in range(2)),
+         "open again")
 
 
 def unverified():
@@ -321,9 +330,11 @@ def unverified():
     k0, k1 = LAB.nodes[:2]
     set_interval(0, [k1])
     wait_for(DARK, 0, 0)
-    set_interval(0, [k0])
+    poll(lambda: "closed" in k0.lane(0, TX), "closed")
+    set_interval(0)
     expect(state(0, 0) == UNVERIFIED, "off, and yet a state")
-    set_interval(100, [k0])
+    expect("closed" not in k0.lane(0, TX), "off, and yet closed")
+    set_interval(100, [node for node in LAB.nodes if node != k1])
     marks = k0.acks(0, TX)["marks"]
     poll(lambda: k0.acks(0, TX)["marks"] > marks + 8, "marks")
     expect(state(0, 0) == state(0, 1) == UNVERIFIED, "not unverified")

@@ -434,6 +434,7 @@ def transition_refusals():
         number = start()
         call = hook.call()
         refuses(errno.EBUSY, "", TRANSITION_START, dev(), to)
+        refuses(errno.EBUSY, "ACK_MSECS", DEV_SET, dev(), u32(11, 0))
         hook.answer(call)
         expect(end(number)["result"] == DONE, transition(number))
         NETLINK.set(SEGMENT_ACTIVATE, dev())
