@@ -26,22 +26,10 @@ struct lace_segment *lace_active_other(struct lace_device *lace)
 
 /* ---- for the data path ---- */
 
-/* The way of packets of a pair of nodes: as the active segment says, else as the
- * other one does, but then over lanes that are the same in both, or closed.
- * Needs the RCU read lock for as long as the way is used.
- */
-void lace_active_find(const struct lace_active *active, u16 from, u16 to,
-		      struct lace_way *way)
+/* As the other segment of a transition says. */
+static noinline void find_other(const struct lace_active *active, u16 from,
+				u16 to, struct lace_way *way)
 {
-	way->active = active;
-	way->path = NULL;
-	way->closed = 0;
-	if (!active)
-		return;
-	way->closed = smp_load_acquire(&active->closed); /* see gate.c */
-	way->path = lace_segment_path(active->segment, from, to);
-	if (way->path || !active->other)
-		return;
 	way->path = lace_segment_path(active->other, from, to);
 	if (!way->path)
 		return;
@@ -57,12 +45,32 @@ void lace_active_find(const struct lace_active *active, u16 from, u16 to,
 		way->path = NULL;
 }
 
+/* The way of packets of a pair of nodes: as the active segment says, else as the
+ * other one does, but then over lanes that are the same in both, or closed.
+ * Needs the RCU read lock for as long as the way is used.
+ */
+void lace_active_find(const struct lace_active *active, u16 from, u16 to,
+		      struct lace_way *way)
+{
+	way->active = active;
+	way->path = NULL;
+	way->closed = 0;
+	if (!active)
+		return;
+	way->closed = smp_load_acquire(&active->closed); /* see gate.c */
+	way->path = lace_segment_way(active->segment, from, to);
+	if (!way->path && active->other)
+		find_other(active, from, to, way);
+}
+
 static bool comes_from(const struct lace_segment *segment, u16 from, u16 to,
 		       u16 neighbour)
 {
 	const struct lace_path *path = lace_segment_path(segment, from, to);
 
-	return path && path->prev == neighbour;
+	while (path && path->prev != neighbour)
+		path = lace_segment_alternate(segment, path);
+	return path;
 }
 
 /* Whether packets of a pair of nodes may come in from a neighbour. */
@@ -110,6 +118,8 @@ void lace_active_publish(struct lace_device *lace, struct lace_active *active)
 {
 	struct lace_active *old = rtnl_dereference(lace->active);
 
+	if (active && (!old || old->segment != active->segment))
+		lace_routes_begin(active->segment, old);
 	lace_gate_begin(lace);
 	rcu_assign_pointer(lace->active, active);
 	lace_lanes_follow(lace);

@@ -56,6 +56,7 @@ struct lace_key;
 struct lace_reorder;
 struct lace_gate;
 struct lace_transition;
+struct lace_route_watch;
 
 #define LACE_NO_NODE LACE_MAX_NODES	/* number of no node */
 
@@ -125,7 +126,12 @@ struct lace_path {
 	u16 next;		/* LACE_NO_NODE: they end here */
 	u32 ports;		/* bit p: the TX lane of port p leads to next */
 	u16 chain;		/* index of the next path in the bucket */
+	u16 alternate;		/* of the pair's next one, or LACE_NO_PATH */
+	u8 rank;		/* 0: the pair's first */
 	bool direct;		/* over a circuit, not by a route */
+	bool broken;		/* at FROM: does not work; changes in place,
+				 * see route.c
+				 */
 };
 
 #define LACE_NO_PATH U16_MAX
@@ -138,8 +144,12 @@ struct lace_segment {
 	u32 ports[2];		/* bit p: circuits[dir][p] is one */
 	u16 n_paths;
 	u16 max_paths;
+	u16 n_watches;
+	u16 max_watches;
+	/* Behind paths, in the same allocation: */
+	struct lace_route_watch *watches;
+	u16 *buckets;
 	u8 bits;		/* of the hash */
-	u16 *buckets;		/* behind paths, in the same allocation */
 	struct lace_path paths[];
 };
 
@@ -408,6 +418,7 @@ int lace_node_del(struct lace_device *lace, u16 id,
 /* segment.c */
 
 struct lace_segment *lace_segment_alloc(u32 id, u16 self,
+					unsigned int n_alternates,
 					unsigned int n_routes);
 int lace_segment_add_circuit(struct lace_segment *segment, u8 dir, u8 port,
 			     const struct lace_circuit *circuit,
@@ -421,6 +432,12 @@ u32 lace_segment_same(const struct lace_segment *a,
 bool lace_segment_uses_node(const struct lace_segment *segment, u16 id);
 const struct lace_path *lace_segment_path(const struct lace_segment *segment,
 					  u16 from, u16 to);
+const struct lace_path *lace_segment_way(const struct lace_segment *segment,
+					 u16 from, u16 to);
+const struct lace_path *
+lace_segment_alternate(const struct lace_segment *segment,
+		       const struct lace_path *path);
+void lace_segment_close_routes(struct lace_segment *segment);
 int lace_segment_load(struct lace_device *lace, struct lace_segment *segment,
 		      struct netlink_ext_ack *extack);
 int lace_segment_del(struct lace_device *lace, u32 id,
@@ -559,6 +576,17 @@ void lace_transition_let_go(struct lace_device *lace,
 			    const struct lace_segment *segment);
 void lace_transition_port_gone(struct lace_device *lace, u8 number);
 void lace_transition_port_came(struct lace_port *port);
+
+/* route.c */
+
+size_t lace_route_watches_size(unsigned int n);
+void lace_route_watch(struct lace_segment *segment, u16 path);
+void lace_routes_begin(struct lace_segment *segment,
+		       const struct lace_active *old);
+void lace_routes_forget(struct lace_device *lace);
+void lace_routes_beat(struct lace_device *lace,
+		      const struct lace_active *active);
+bool lace_routes_look(struct lace_device *lace, u32 closed);
 
 /* outage.c */
 
@@ -823,6 +851,7 @@ int lace_nl_segment_activate(struct sk_buff *skb, struct genl_info *info);
 void lace_nl_announce_active(struct lace_device *lace,
 			     const struct lace_segment *old,
 			     struct genl_info *info);
+void lace_nl_announce_routes(struct lace_device *lace);
 
 /* nl_transition.c */
 

@@ -369,6 +369,8 @@ static void step_ports(struct lace_device *lace, bool beat)
 		if (port)
 			step_port(lace, active, port, beat);
 	}
+	if (active && beat)
+		lace_routes_beat(lace, active);
 	rcu_read_unlock();
 	local_bh_enable();
 }
@@ -616,6 +618,7 @@ void lace_lanes_set_interval(struct lace_device *lace, u32 msecs)
 	/* They begin anew. */
 	follow(lace, NULL);
 	lace_lanes_follow(lace);
+	lace_routes_forget(lace);
 	lace_outage_look(lace);
 }
 

@@ -117,5 +117,15 @@ void lace_lane_post(struct lace_outbox *outbox, struct lace_port *port,
 		    const struct lace_far *far, struct lace_proto_frame *frame);
 void lace_lane_send(struct lace_device *lace, const struct lace_active *active,
 		    struct lace_port *port, struct lace_outbox *outbox);
+void lace_lane_send_route(struct lace_device *lace,
+			  const struct lace_active *active,
+			  const struct lace_path *path,
+			  const struct lace_proto_frame *probe);
+
+/* route.c */
+
+bool lace_route_answer(struct lace_device *lace,
+		       const struct lace_active *active,
+		       const struct lace_proto_frame *reply);
 
 #endif /* LACE_LANE_H */

@@ -32,14 +32,23 @@ static struct sk_buff *make_message(struct lace_device *lace, const u8 *data,
 	return skb;
 }
 
+/* A message that is complete.  Needs the RCU read lock. */
+static struct sk_buff *make_frame(struct lace_device *lace,
+				  const struct lace_proto_frame *frame)
+{
+	const struct lace_key *key = rcu_dereference(lace->acks.key);
+	u8 data[LACE_PROTO_MAX];
+	size_t len;
+
+	len = lace_proto_encode(frame, key ? &key->key : NULL, data);
+	return make_message(lace, data, len);
+}
+
 /* A message of a port's lane to its other end.  Needs the RCU read lock. */
 void lace_lane_post(struct lace_outbox *outbox, struct lace_port *port,
 		    const struct lace_far *far, struct lace_proto_frame *frame)
 {
-	const struct lace_key *key = rcu_dereference(port->lace->acks.key);
 	struct lace_outbox_entry *entry;
-	u8 data[LACE_PROTO_MAX];
-	size_t len;
 
 	if (WARN_ON_ONCE(outbox->n == LACE_OUTBOX))
 		return;
@@ -47,9 +56,8 @@ void lace_lane_post(struct lace_outbox *outbox, struct lace_port *port,
 	frame->from_port = READ_ONCE(port->number);
 	frame->to_node = far->node;
 	frame->to_port = far->port;
-	len = lace_proto_encode(frame, key ? &key->key : NULL, data);
 	entry = &outbox->entries[outbox->n];
-	entry->skb = make_message(port->lace, data, len);
+	entry->skb = make_frame(port->lace, frame);
 	if (!entry->skb)
 		return;
 	entry->type = frame->type;
@@ -115,7 +123,7 @@ static struct lace_port *way_to(struct lace_device *lace,
 	struct lace_port *port = NULL;
 	const struct lace_path *path, *other = NULL;
 
-	path = lace_segment_path(active->segment, from, to);
+	path = lace_segment_way(active->segment, from, to);
 	if (path)
 		port = lane_to(lace, path->ports & open, turn);
 	if (!port && active->other)
@@ -142,6 +150,21 @@ static int send_along(struct lace_device *lace, const struct lace_active *active
 	skb->priority = TC_PRIO_CONTROL;
 	return send(port, &active->far[LACE_DIR_TX][READ_ONCE(port->number)],
 		    skb);
+}
+
+/* A probe of a route, over a lane that the route begins with. */
+void lace_lane_send_route(struct lace_device *lace,
+			  const struct lace_active *active,
+			  const struct lace_path *path,
+			  const struct lace_proto_frame *probe)
+{
+	struct lace_port *port = lane_to(lace, path->ports, 0);
+	struct sk_buff *skb = port ? make_frame(lace, probe) : NULL;
+
+	if (!skb)
+		return;
+	skb->priority = TC_PRIO_CONTROL;
+	send(port, &active->far[LACE_DIR_TX][READ_ONCE(port->number)], skb);
 }
 
 static void send_answer(struct lace_device *lace,
@@ -400,6 +423,29 @@ static enum lace_attr_lanestat take_answer(struct message *message)
 	return LACE_A_LANESTAT_UNSPEC;
 }
 
+/* A route leads here: say so, by the way back. */
+static void answer_route(struct message *message)
+{
+	const struct lace_proto_frame *probe = &message->frame;
+	struct lace_proto_frame reply = {
+		.type = LACE_PROTO_ROUTE_REPLY,
+		.hops = LACE_PROTO_HOPS,
+		.from_node = probe->to_node,
+		.to_node = probe->from_node,
+		.to_port = probe->from_port,
+		.epoch = probe->epoch,
+		.seq = probe->seq,
+		.time = probe->time,
+		.probe.segment = probe->probe.segment,
+	};
+	struct sk_buff *skb = make_frame(message->lace, &reply);
+
+	if (skb)
+		send_along(message->lace, message->active, reply.from_node,
+			   reply.to_node, skb,
+			   READ_ONCE(message->port->number));
+}
+
 static enum lace_attr_lanestat relay(struct message *message)
 {
 	const struct lace_proto_frame *frame = &message->frame;
@@ -416,7 +462,7 @@ static enum lace_attr_lanestat relay(struct message *message)
 	return LACE_A_LANESTAT_UNSPEC;
 }
 
-/* An ACK or the reply to a probe. */
+/* An ACK, the reply to a probe, or a message of a route. */
 static enum lace_attr_lanestat take_ack(struct message *message)
 {
 	const struct lace_active *active = message->active;
@@ -425,9 +471,17 @@ static enum lace_attr_lanestat take_ack(struct message *message)
 	if (!lace_active_comes_from(active, frame->from_node, frame->to_node,
 				    message->far->node))
 		return LACE_A_LANESTAT_REFUSED;
-	if (frame->to_node == active->segment->self)
-		return take_answer(message);
-	return relay(message);
+	if (frame->to_node != active->segment->self)
+		return relay(message);
+	if (frame->type == LACE_PROTO_ROUTE_PROBE) {
+		answer_route(message);
+		return LACE_A_LANESTAT_UNSPEC;
+	}
+	if (frame->type == LACE_PROTO_ROUTE_REPLY)
+		return lace_route_answer(message->lace, active, frame) ?
+			       LACE_A_LANESTAT_UNSPEC :
+			       LACE_A_LANESTAT_REPLAYED;
+	return take_answer(message);
 }
 
 static enum lace_attr_lanestat take(struct message *message,

@@ -24,6 +24,11 @@ static const struct nla_policy route_policy[LACE_A_ROUTE_MAX + 1] = {
 						   &lace_nl_node_range),
 	[LACE_A_ROUTE_NEXT] = NLA_POLICY_FULL_RANGE(NLA_U16,
 						   &lace_nl_node_range),
+	[LACE_A_ROUTE_ALTERNATE] = { .type = NLA_FLAG },
+	[LACE_A_ROUTE_BROKEN] = {
+		.type = NLA_REJECT,
+		.reject_message = "route BROKEN: is not for the user to set",
+	},
 };
 
 const struct nla_policy lace_nl_segment_policy[LACE_A_SEGMENT_MAX + 1] = {
@@ -69,7 +74,9 @@ static int put_route(struct sk_buff *skb, const struct lace_path *path)
 	    (path->prev != LACE_NO_NODE &&
 	     nla_put_u16(skb, LACE_A_ROUTE_PREV, path->prev)) ||
 	    (path->next != LACE_NO_NODE &&
-	     nla_put_u16(skb, LACE_A_ROUTE_NEXT, path->next)))
+	     nla_put_u16(skb, LACE_A_ROUTE_NEXT, path->next)) ||
+	    (path->rank && nla_put_flag(skb, LACE_A_ROUTE_ALTERNATE)) ||
+	    (path->broken && nla_put_flag(skb, LACE_A_ROUTE_BROKEN)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -114,7 +121,8 @@ static int finish(struct sk_buff *skb, void *header, struct lace_device *lace,
 static size_t size_of(const struct lace_segment *segment)
 {
 	size_t device = nla_total_size(sizeof(u32)) + nla_total_size(IFNAMSIZ);
-	size_t element = nla_total_size(4 * nla_total_size(sizeof(u16)));
+	size_t element = nla_total_size(4 * nla_total_size(sizeof(u16)) +
+					2 * nla_total_size(0));
 
 	return GENL_HDRLEN + device + nla_total_size(sizeof(u32)) +
 	       nla_total_size(0) +
@@ -172,8 +180,8 @@ static struct sk_buff *make(struct lace_device *lace,
 	skb = nlmsg_new(size_of(segment), GFP_KERNEL);
 	if (!skb)
 		return NULL;
-	header = lace_nl_begin(skb, info->snd_portid, info->snd_seq, 0, cmd,
-			       lace);
+	header = lace_nl_begin(skb, info ? info->snd_portid : 0,
+			       info ? info->snd_seq : 0, 0, cmd, lace);
 	if (WARN_ON_ONCE(finish(skb, header, lace, segment))) {
 		nlmsg_free(skb);
 		return NULL;
@@ -219,6 +227,17 @@ void lace_nl_announce_active(struct lace_device *lace,
 		announce(lace, segment->id, true, info, LACE_CMD_SEGMENT_NTF);
 	else
 		announce(lace, old->id, false, info, LACE_CMD_SEGMENT_NTF);
+}
+
+/* The active segment, some of whose routes are broken, or are not any more. */
+void lace_nl_announce_routes(struct lace_device *lace)
+{
+	struct sk_buff *skb;
+
+	if (!lace_nl_is_heard(lace, NULL))
+		return;
+	skb = make(lace, lace_active_segment(lace), NULL, LACE_CMD_SEGMENT_NTF);
+	lace_nl_announce(lace, NULL, skb, skb ? 0 : -ENOMEM);
 }
 
 static int get_id(struct genl_info *info, u32 *id)
@@ -325,6 +344,7 @@ static int read_route(struct lace_segment *segment, struct nlattr *nest,
 	}
 	route.from = nla_get_u16(attrs[LACE_A_ROUTE_FROM]);
 	route.to = nla_get_u16(attrs[LACE_A_ROUTE_TO]);
+	route.rank = !!attrs[LACE_A_ROUTE_ALTERNATE];
 	if (attrs[LACE_A_ROUTE_PREV])
 		route.prev = nla_get_u16(attrs[LACE_A_ROUTE_PREV]);
 	if (attrs[LACE_A_ROUTE_NEXT])
@@ -355,6 +375,20 @@ static int read_all(struct lace_segment *segment, struct genl_info *info,
 	return 0;
 }
 
+/* How many routes are alternates; those that are not sound may count. */
+static unsigned int count_alternates(const struct genl_info *info)
+{
+	const struct nlattr *attr;
+	unsigned int n = 0;
+	int rem;
+
+	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
+		if (nla_type(attr) == LACE_A_SEGMENT_ROUTE)
+			n += !!nla_find_nested(attr, LACE_A_ROUTE_ALTERNATE);
+	}
+	return n;
+}
+
 /* The segment that a request describes, or an error. */
 static struct lace_segment *read_segment(struct lace_device *lace,
 					 struct genl_info *info)
@@ -376,7 +410,8 @@ static struct lace_segment *read_segment(struct lace_device *lace,
 			       "device NODE: has to be set before segments are loaded");
 		return ERR_PTR(-EINVAL);
 	}
-	segment = lace_segment_alloc(id, lace->self, n_routes);
+	segment = lace_segment_alloc(id, lace->self, count_alternates(info),
+				     n_routes);
 	if (!segment)
 		return ERR_PTR(-ENOMEM);
 	err = read_all(segment, info, LACE_A_SEGMENT_CIRCUIT, read_circuit);
@@ -389,6 +424,7 @@ static struct lace_segment *read_segment(struct lace_device *lace,
 		kvfree(segment);
 		return ERR_PTR(err);
 	}
+	lace_segment_close_routes(segment);
 	return segment;
 }
 

@@ -4,6 +4,7 @@
  * dark, and those whose port is taken away.  They are closed, so that a peer that
  * has no other lane is gated, and asked for with a probe in each interval; one
  * that is proved opens again, and so does one that a transition left closed.
+ * Then it is seen which paths still work.
  *
  * Lanes of which there has never been word are not closed: nothing would open them.
  */
@@ -65,7 +66,7 @@ static void set_probes(struct lace_device *lace, u32 failed, u32 whole)
 void lace_outage_look(struct lace_device *lace)
 {
 	const struct lace_active *active = rtnl_dereference(lace->active);
-	bool may_wait;
+	bool rerouted, may_wait;
 	u32 failed, whole, closed, lanes;
 
 	ASSERT_RTNL();
@@ -83,7 +84,8 @@ void lace_outage_look(struct lace_device *lace)
 	lace->lost = 0;
 	if (may_wait)	/* goes before what takes a new way */
 		lace_gate_begin(lace);
-	if (!failed && !whole) {
+	rerouted = lace_routes_look(lace, closed);
+	if (!failed && !whole && !rerouted) {
 		if (may_wait)
 			lace_gate_end(lace);
 		return;
@@ -93,7 +95,10 @@ void lace_outage_look(struct lace_device *lace)
 	lace_device_changed(lace);
 	for (lanes = failed | whole; lanes; lanes &= lanes - 1)
 		lace_nl_announce_lanes(lace, __ffs(lanes));
-	lace_nl_announce_device(lace, NULL);
+	if (failed || whole)
+		lace_nl_announce_device(lace, NULL);
+	if (rerouted)
+		lace_nl_announce_routes(lace);
 }
 
 /**

@@ -51,6 +51,8 @@ static const u8 lengths[] = {
 	[LACE_PROTO_ACK] = ACK_END,
 	[LACE_PROTO_PROBE] = PROBE_END,
 	[LACE_PROTO_PROBE_REPLY] = PROBE_END,
+	[LACE_PROTO_ROUTE_PROBE] = PROBE_END,
+	[LACE_PROTO_ROUTE_REPLY] = PROBE_END,
 };
 
 static const u8 flags[] = {
@@ -58,6 +60,8 @@ static const u8 flags[] = {
 	[LACE_PROTO_ACK] = LACE_PROTO_STALE,
 	[LACE_PROTO_PROBE] = 0,
 	[LACE_PROTO_PROBE_REPLY] = 0,
+	[LACE_PROTO_ROUTE_PROBE] = 0,
+	[LACE_PROTO_ROUTE_REPLY] = 0,
 };
 
 static u64 get(const u8 *data, int size)
@@ -160,9 +164,8 @@ static void put_body(u8 *data, const struct lace_proto_frame *frame)
 		put(data + PROBE_MEANT_PORT, 1, frame->probe.meant_port);
 		put(data + PROBE_SEGMENT, 4, frame->probe.segment);
 		break;
-	case LACE_PROTO_PROBE:
+	default:
 		put(data + PROBE_SEGMENT, 4, frame->probe.segment);
-		break;
 	}
 }
 
@@ -242,18 +245,21 @@ static bool read_ack(const u8 *data, struct lace_proto_frame *frame)
 
 static bool read_probe(const u8 *data, struct lace_proto_frame *frame)
 {
-	bool reply = frame->type == LACE_PROTO_PROBE_REPLY;
-
 	frame->probe.segment = get(data + PROBE_SEGMENT, 4);
 	frame->probe.meant_node = get(data + PROBE_MEANT_NODE, 2);
 	frame->probe.meant_port = data[PROBE_MEANT_PORT];
 	if (frame->queue || data[PROBE_RESERVED])
 		return false;
-	if (reply)
+	if (frame->type == LACE_PROTO_PROBE_REPLY)
 		return frame->hops && frame->probe.meant_node < NODES &&
 		       frame->probe.meant_port < PORTS;
-	return frame->hops == 1 && !frame->probe.meant_node &&
-	       !frame->probe.meant_port;
+	if (frame->probe.meant_node || frame->probe.meant_port)
+		return false;
+	if (frame->type == LACE_PROTO_ROUTE_PROBE)
+		return frame->hops && !frame->to_port;
+	if (frame->type == LACE_PROTO_ROUTE_REPLY)
+		return frame->hops && !frame->from_port;
+	return frame->hops == 1;
 }
 
 static bool read_body(const u8 *data, struct lace_proto_frame *frame)
@@ -296,7 +302,7 @@ static size_t check_length(const u8 *data, size_t len)
 
 	if (len < BODY || len > LACE_PROTO_MAX ||
 	    data[VERSION] != LACE_PROTO_VERSION ||
-	    data[TYPE] < LACE_PROTO_MARK || data[TYPE] > LACE_PROTO_PROBE_REPLY)
+	    data[TYPE] < LACE_PROTO_MARK || data[TYPE] > LACE_PROTO_ROUTE_REPLY)
 		return 0;
 	end = lengths[data[TYPE]];
 	if (get(data + LENGTH, 2) != len ||

@@ -26,6 +26,8 @@ enum lace_proto_type {
 	LACE_PROTO_ACK,
 	LACE_PROTO_PROBE,
 	LACE_PROTO_PROBE_REPLY,
+	LACE_PROTO_ROUTE_PROBE,
+	LACE_PROTO_ROUTE_REPLY,
 };
 
 enum lace_proto_flag {
@@ -60,7 +62,7 @@ struct lace_proto_ack {
 };
 
 struct lace_proto_probe {
-	u32 segment;	/* that the prober is about to follow */
+	u32 segment;	/* that the prober is about to follow, or follows */
 	u16 meant_node;	/* PROBE_REPLY: whom the probe named */
 	u8 meant_port;
 };
@@ -69,8 +71,11 @@ struct lace_proto_frame {
 	u8 type;
 	u8 flags;
 	u8 hops;	/* that it may still take; the one field that changes */
-	u8 from_port;	/* of the lane: where it leaves, for a mark or probe; */
-	u8 to_port;	/* where it ends, for an answer */
+	/* Of the lane: where it leaves, for a mark or probe; where it ends, for
+	 * an answer.  Of a route: its rank, from the one and to the other.
+	 */
+	u8 from_port;
+	u8 to_port;
 	u16 from_node;	/* who made the message */
 	u16 to_node;	/* whom it is for */
 	u16 queue;	/* MARK: transmit queue */

@@ -3,10 +3,10 @@
  * Segments: the circuits and routes of this node in one segment of a plan,
  * checked when they are loaded and kept until they are needed.
  *
- * A segment is built in three steps: its circuits, one by one; then
+ * A segment is built in four steps: its circuits, one by one; then
  * lace_segment_close_circuits(), which makes a path for each neighbour; then
- * its routes, which make the paths of the other pairs.  The data path asks for
- * paths only.
+ * its routes, which make the paths of the other pairs, and their alternates; then
+ * lace_segment_close_routes().  The data path asks for paths only.
  */
 #include <linux/hash.h>
 #include <linux/log2.h>
@@ -15,23 +15,31 @@
 #include "lace.h"
 
 struct lace_segment *lace_segment_alloc(u32 id, u16 self,
+					unsigned int n_alternates,
 					unsigned int n_routes)
 {
 	unsigned int max_paths = n_routes + 2 * LACE_MAX_PORTS;
 	unsigned int n_buckets = roundup_pow_of_two(max_paths);
+	/* Of a pair with one alternate, that and its route. */
+	unsigned int max_watches = 2 * n_alternates;
 	struct lace_segment *segment;
+	size_t paths_end;
 	unsigned int i;
 
-	segment = kvzalloc(struct_size(segment, paths, max_paths) +
+	paths_end = ALIGN(struct_size(segment, paths, max_paths), sizeof(u64));
+	segment = kvzalloc(paths_end + lace_route_watches_size(max_watches) +
 			   array_size(n_buckets, sizeof(u16)),
 			   GFP_KERNEL_ACCOUNT);
 	if (!segment)
 		return NULL;
+	segment->watches = (void *)segment + paths_end;
+	segment->max_watches = max_watches;
 	segment->id = id;
 	segment->self = self;
 	segment->max_paths = max_paths;
 	segment->bits = ilog2(n_buckets);
-	segment->buckets = (u16 *)&segment->paths[max_paths];
+	segment->buckets = (void *)segment->watches +
+			   lace_route_watches_size(max_watches);
 	for (i = 0; i < n_buckets; i++)
 		segment->buckets[i] = LACE_NO_PATH;
 	for (i = 0; i < LACE_MAX_PORTS; i++) {
@@ -46,9 +54,8 @@ static u16 *bucket(const struct lace_segment *segment, u16 from, u16 to)
 	return &segment->buckets[hash_32((u32)from << 16 | to, segment->bits)];
 }
 
-/* The path of a pair of nodes, or NULL: they have no business here. */
-const struct lace_path *lace_segment_path(const struct lace_segment *segment,
-					  u16 from, u16 to)
+static __always_inline const struct lace_path *
+find_path(const struct lace_segment *segment, u16 from, u16 to)
 {
 	const struct lace_path *path;
 	u16 i;
@@ -62,16 +69,85 @@ const struct lace_path *lace_segment_path(const struct lace_segment *segment,
 	return NULL;
 }
 
-static int add_path(struct lace_segment *segment, const struct lace_path *path)
+/* The path of a pair of nodes, or NULL: they have no business here. */
+const struct lace_path *lace_segment_path(const struct lace_segment *segment,
+					  u16 from, u16 to)
 {
-	u16 *head = bucket(segment, path->from, path->to);
+	return find_path(segment, from, to);
+}
+
+/* The next path of the same pair, or NULL. */
+const struct lace_path *
+lace_segment_alternate(const struct lace_segment *segment,
+		       const struct lace_path *path)
+{
+	return path->alternate == LACE_NO_PATH ?
+		NULL : &segment->paths[path->alternate];
+}
+
+static const struct lace_path *first_whole(const struct lace_segment *segment,
+					   const struct lace_path *first)
+{
+	const struct lace_path *path = first;
+
+	while (path && smp_load_acquire(&path->broken))	/* see gate.c */
+		path = lace_segment_alternate(segment, path);
+	return path ?: first;
+}
+
+/* Of the paths of a pair, the first that is not known to be broken; the first
+ * one if all are.
+ */
+const struct lace_path *lace_segment_way(const struct lace_segment *segment,
+					 u16 from, u16 to)
+{
+	const struct lace_path *path = find_path(segment, from, to);
+
+	if (path && unlikely(path->alternate != LACE_NO_PATH))
+		path = first_whole(segment, path);
+	return path;
+}
+
+static int add_path(struct lace_segment *segment, const struct lace_path *path,
+		    u16 *link)
+{
+	struct lace_path *new = &segment->paths[segment->n_paths];
 
 	if (WARN_ON_ONCE(segment->n_paths == segment->max_paths))
 		return -ENOSPC;
-	segment->paths[segment->n_paths] = *path;
-	segment->paths[segment->n_paths].chain = *head;
-	*head = segment->n_paths++;
+	*new = *path;
+	new->chain = LACE_NO_PATH;
+	new->alternate = LACE_NO_PATH;
+	*link = segment->n_paths++;
 	return 0;
+}
+
+static int add_pair(struct lace_segment *segment, const struct lace_path *path)
+{
+	u16 *head = bucket(segment, path->from, path->to);
+	u16 chain = *head;
+	int err;
+
+	err = add_path(segment, path, head);
+	if (!err)
+		segment->paths[*head].chain = chain;
+	return err;
+}
+
+/* Behind the paths that the pair has already. */
+static int add_alternate(struct lace_segment *segment, struct lace_path *path)
+{
+	u16 *link = bucket(segment, path->from, path->to);
+	struct lace_path *last;
+
+	do {
+		last = &segment->paths[*link];
+		link = &last->chain;
+	} while (last->from != path->from || last->to != path->to);
+	while (last->alternate != LACE_NO_PATH)
+		last = &segment->paths[last->alternate];
+	path->rank = last->rank + 1;
+	return add_path(segment, path, &last->alternate);
 }
 
 int lace_segment_add_circuit(struct lace_segment *segment, u8 dir, u8 port,
@@ -135,7 +211,7 @@ static int add_direct(struct lace_segment *segment, int dir, u16 peer)
 	}
 	if (lace_segment_path(segment, path.from, path.to))
 		return 0;
-	return add_path(segment, &path);
+	return add_pair(segment, &path);
 }
 
 /* All circuits are there: make the paths to and from the neighbours. */
@@ -155,6 +231,33 @@ int lace_segment_close_circuits(struct lace_segment *segment)
 		}
 	}
 	return 0;
+}
+
+/* A pair's paths have no node in common but where they begin and end: what breaks
+ * one leaves the others.
+ */
+static const char *alternate_fault(const struct lace_segment *segment,
+				   const struct lace_path *route)
+{
+	const struct lace_path *path;
+	u16 self = segment->self;
+	bool relay = route->from != self && route->to != self;
+
+	path = lace_segment_path(segment, route->from, route->to);
+	if (!path)
+		return relay ? NULL :
+		       "route ALTERNATE: the pair has no circuit or route before it";
+	if (relay)
+		return "route ALTERNATE: another route of the pair passes here";
+	for (; path; path = lace_segment_alternate(segment, path)) {
+		if (route->from == self && path->next == route->next)
+			return "route NEXT: another path of the pair goes there";
+		if (route->to == self && path->prev == route->prev)
+			return "route PREV: another path of the pair comes from there";
+		if (path->rank == LACE_MAX_ALTERNATES)
+			return "route ALTERNATE: the pair has too many";
+	}
+	return NULL;
 }
 
 /* What is wrong with a route; NULL if nothing is. */
@@ -189,6 +292,8 @@ static const char *route_fault(const struct lace_segment *segment,
 		return "route PREV: no circuit of the segment comes from there";
 	if (route->next != LACE_NO_NODE && !route->ports)
 		return "route NEXT: no circuit of the segment leads there";
+	if (route->rank)
+		return alternate_fault(segment, route);
 	known = lace_segment_path(segment, route->from, route->to);
 	if (known)
 		return known->direct ?
@@ -197,7 +302,9 @@ static const char *route_fault(const struct lace_segment *segment,
 	return NULL;
 }
 
-/* Needs all circuits.  Of the route, from, to, prev and next count. */
+/* Needs all circuits.  Of the route, from, to, prev, next and rank count: 0, or
+ * another one for an alternate.
+ */
 int lace_segment_add_route(struct lace_segment *segment,
 			   const struct lace_path *route,
 			   struct netlink_ext_ack *extack)
@@ -214,7 +321,25 @@ int lace_segment_add_route(struct lace_segment *segment,
 			extack->_msg = fault;
 		return -EINVAL;
 	}
-	return add_path(segment, &path);
+	if (lace_segment_path(segment, path.from, path.to))
+		return add_alternate(segment, &path);
+	return add_pair(segment, &path);
+}
+
+/* All routes are there: those that have, or are, alternates are watched where
+ * they begin.
+ */
+void lace_segment_close_routes(struct lace_segment *segment)
+{
+	const struct lace_path *path;
+	u16 i;
+
+	for (i = 0; i < segment->n_paths; i++) {
+		path = &segment->paths[i];
+		if (path->from == segment->self && !path->direct &&
+		    (path->rank || path->alternate != LACE_NO_PATH))
+			lace_route_watch(segment, i);
+	}
 }
 
 /* TX lanes that lead to the same end in both. */

@@ -83,6 +83,10 @@ struct lace_rt_circuit {
 struct lace_rt_route {
 	uint16_t from, to;
 	int32_t prev, next;		/* or LACE_RT_NONE */
+	unsigned int rank;		/* 0, or of the pair's alternates at
+					 * this node, from 1 on
+					 */
+	bool broken;			/* read only */
 };
 
 struct lace_rt_segment {
@@ -92,7 +96,7 @@ struct lace_rt_segment {
 	unsigned int nr_circuits;
 	struct lace_rt_circuit *circuits;	/* sorted by (dir, port) */
 	unsigned int nr_routes;
-	struct lace_rt_route *routes;	/* sorted by (from, to) */
+	struct lace_rt_route *routes;	/* sorted by (from, to, rank) */
 };
 
 /* What is asked of a transition. */
@@ -303,6 +307,8 @@ void lace_rt_segments_free(struct lace_rt_segment *segments, size_t nr);
 /* Into the order that the structs are kept in. */
 void lace_rt_node_sort(struct lace_rt_node *node);
 void lace_rt_segment_sort(struct lace_rt_segment *segment);
+unsigned int lace_rt_alternate_rank(const struct lace_rt_segment *segment,
+				    uint16_t from, uint16_t to);
 /* Whether the contents are the same: ifname and active do not count. */
 bool lace_rt_node_equal(const struct lace_rt_node *a,
 			const struct lace_rt_node *b);

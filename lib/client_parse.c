@@ -338,6 +338,8 @@ static struct nla_policy route_policy[LACE_A_ROUTE_MAX + 1] = {
 	[LACE_A_ROUTE_TO] = { .type = NLA_U16 },
 	[LACE_A_ROUTE_PREV] = { .type = NLA_U16 },
 	[LACE_A_ROUTE_NEXT] = { .type = NLA_U16 },
+	[LACE_A_ROUTE_ALTERNATE] = { .type = NLA_FLAG },
+	[LACE_A_ROUTE_BROKEN] = { .type = NLA_FLAG },
 };
 
 static int parse_circuit(struct nlattr *nest, struct lace_rt_circuit *circuit)
@@ -361,8 +363,9 @@ static int32_t node_or_none(struct nlattr *attr)
 	return attr ? nla_get_u16(attr) : LACE_RT_NONE;
 }
 
-static int parse_route(struct nlattr *nest, struct lace_rt_route *route)
+static int parse_route(struct nlattr *nest, struct lace_rt_segment *segment)
 {
+	struct lace_rt_route *route = &segment->routes[segment->nr_routes];
 	struct nlattr *attrs[LACE_A_ROUTE_MAX + 1];
 
 	if (nla_parse_nested(attrs, LACE_A_ROUTE_MAX, nest, route_policy) ||
@@ -372,6 +375,11 @@ static int parse_route(struct nlattr *nest, struct lace_rt_route *route)
 	route->to = nla_get_u16(attrs[LACE_A_ROUTE_TO]);
 	route->prev = node_or_none(attrs[LACE_A_ROUTE_PREV]);
 	route->next = node_or_none(attrs[LACE_A_ROUTE_NEXT]);
+	if (attrs[LACE_A_ROUTE_ALTERNATE])
+		route->rank = lace_rt_alternate_rank(segment, route->from,
+						     route->to);
+	route->broken = attrs[LACE_A_ROUTE_BROKEN];
+	segment->nr_routes++;
 	return 0;
 }
 
@@ -387,8 +395,7 @@ static int parse_segment_nests(const struct nlmsghdr *message,
 			ret = parse_circuit(attr,
 				&segment->circuits[segment->nr_circuits++]);
 		else if (nla_type(attr) == LACE_A_SEGMENT_ROUTE)
-			ret = parse_route(attr,
-				&segment->routes[segment->nr_routes++]);
+			ret = parse_route(attr, segment);
 		if (ret)
 			return ret;
 	}

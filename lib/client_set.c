@@ -13,7 +13,7 @@
 #define PREFIX_SIZE (NLA_HDRLEN + 2 * SMALL + NLA_HDRLEN + 16)
 #define NODEPORT_SIZE (NLA_HDRLEN + SMALL + NLA_ALIGN(NLA_HDRLEN + 6))
 #define CIRCUIT_SIZE (NLA_HDRLEN + 4 * SMALL)
-#define ROUTE_SIZE (NLA_HDRLEN + 4 * SMALL)
+#define ROUTE_SIZE (NLA_HDRLEN + 5 * SMALL)
 
 static int no_room(struct nl_msg *msg, struct lace_error *err)
 {
@@ -304,6 +304,8 @@ static int put_route(struct nl_msg *msg, const struct lace_rt_route *route)
 		NLA_PUT_U16(msg, LACE_A_ROUTE_PREV, route->prev);
 	if (route->next != LACE_RT_NONE)
 		NLA_PUT_U16(msg, LACE_A_ROUTE_NEXT, route->next);
+	if (route->rank)
+		NLA_PUT_FLAG(msg, LACE_A_ROUTE_ALTERNATE);
 	nla_nest_end(msg, nest);
 	return 0;
 

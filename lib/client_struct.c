@@ -99,7 +99,28 @@ static int compare_routes(const void *a, const void *b)
 {
 	const struct lace_rt_route *x = a, *y = b;
 
-	return x->from != y->from ? x->from - y->from : x->to - y->to;
+	if (x->from != y->from)
+		return x->from - y->from;
+	return x->to != y->to ? x->to - y->to : (int)(x->rank - y->rank);
+}
+
+/**
+ * lace_rt_alternate_rank() - the rank of one more alternate at a node
+ * @segment: of that node, with the routes before it
+ * @from: where it begins
+ * @to: where it ends
+ *
+ * Return: one more than the pair's last alternate has here.
+ */
+unsigned int lace_rt_alternate_rank(const struct lace_rt_segment *segment,
+				    uint16_t from, uint16_t to)
+{
+	unsigned int rank = 1, i;
+
+	for (i = 0; i < segment->nr_routes; i++)
+		rank += segment->routes[i].from == from &&
+			segment->routes[i].to == to && segment->routes[i].rank;
+	return rank;
 }
 
 /**

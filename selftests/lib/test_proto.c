@@ -78,6 +78,18 @@ static const struct lace_proto_frame reply = {
 		   .meant_port = 7 },
 };
 
+static const struct lace_proto_frame route_probe = {
+	.type = LACE_PROTO_ROUTE_PROBE, .hops = 64, .from_node = 1,
+	.to_node = 2, .from_port = 3, .epoch = 3, .seq = 4, .time = 5,
+	.probe = { .segment = 0x01020304 },
+};
+
+static const struct lace_proto_frame route_reply = {
+	.type = LACE_PROTO_ROUTE_REPLY, .hops = 9, .from_node = 2,
+	.to_node = 1, .to_port = 3, .epoch = 3, .seq = 4, .time = 5,
+	.probe = { .segment = 0x01020304 },
+};
+
 static void check_bytes(void)
 {
 	static const u8 probe_tail[] = { 1, 2, 3, 4, 0, 0, 0, 0 };
@@ -101,6 +113,13 @@ static void check_bytes(void)
 	tap_check(lace_proto_encode(&reply, NULL, data) == 48 &&
 		  !memcmp(data + 40, reply_tail, 8),
 		  "the bytes of a probe's reply");
+	tap_check(lace_proto_encode(&route_probe, NULL, data) == 48 &&
+		  data[1] == 5 && data[10] == 3 && !data[11] &&
+		  !memcmp(data + 40, probe_tail, 8) &&
+		  lace_proto_encode(&route_reply, NULL, data) == 48 &&
+		  data[1] == 6 && !data[10] && data[11] == 3 &&
+		  !memcmp(data + 40, probe_tail, 8),
+		  "the bytes of a route's probe and its reply");
 }
 
 /* The test vector of SipHash's authors: key 00 .. 0f, message 00 .. 0e. */
@@ -115,6 +134,30 @@ static void check_siphash(void)
 	lace_proto_key(key_bytes, &key);
 	tap_check(siphash(message, 15, &key) == 0xa129ca6149be45e5,
 		  "SipHash of the published vector");
+}
+
+/* The message that Documentation/lane-protocol.rst has as an example. */
+static void check_documented(void)
+{
+	static const u8 documented[] = {
+		0x01, 0x03, 0x01, 0x01, 0x00, 0x38, 0x00, 0x01,
+		0x00, 0x02, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00,
+		0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03,
+		0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04,
+		0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x05,
+		0x00, 0x00, 0x00, 0x06, 0x00, 0x00, 0x00, 0x00,
+		0xf7, 0x33, 0x98, 0x2c, 0x85, 0xbc, 0xf9, 0x5d,
+	};
+	struct lace_proto_frame frame = probe;
+	u8 data[LACE_PROTO_MAX];
+	siphash_key_t key;
+
+	frame.to_port = 1;
+	frame.probe.segment = 6;
+	lace_proto_key(key_bytes, &key);
+	tap_check(lace_proto_encode(&frame, &key, data) == sizeof(documented) &&
+		  !memcmp(data, documented, sizeof(documented)),
+		  "the probe that the specification shows");
 }
 
 static bool round_trip(const struct lace_proto_frame *frame,
@@ -136,10 +179,14 @@ static void check_round_trips(void)
 
 	lace_proto_key(key_bytes, &key);
 	tap_check(round_trip(&mark, NULL) && round_trip(&ack, NULL) &&
-		  round_trip(&probe, NULL) && round_trip(&reply, NULL),
+		  round_trip(&probe, NULL) && round_trip(&reply, NULL) &&
+		  round_trip(&route_probe, NULL) &&
+		  round_trip(&route_reply, NULL),
 		  "what is written is read");
 	tap_check(round_trip(&mark, &key) && round_trip(&ack, &key) &&
-		  round_trip(&probe, &key) && round_trip(&reply, &key),
+		  round_trip(&probe, &key) && round_trip(&reply, &key) &&
+		  round_trip(&route_probe, &key) &&
+		  round_trip(&route_reply, &key),
 		  "and with a tag");
 }
 
@@ -165,7 +212,7 @@ static void check_refused(void)
 		{ "version 0", &mark, 0, 0 },
 		{ "version 2", &mark, 0, 2 },
 		{ "type 0", &mark, 1, 0 },
-		{ "type 5", &mark, 1, 5 },
+		{ "type 7", &mark, 1, 7 },
 		{ "another type's length", &mark, 1, 2 },
 		{ "a flag that is none", &mark, 2, 8 },
 		{ "a mark that is stale", &mark, 2, 2 },
@@ -196,6 +243,12 @@ static void check_refused(void)
 		{ "a reply with no hop", &reply, 3, 0 },
 		{ "a reply meant for port 32", &reply, 46, 32 },
 		{ "a reply's reserved byte", &reply, 47, 1 },
+		{ "a route's probe with no hop", &route_probe, 3, 0 },
+		{ "a route's probe with two ranks", &route_probe, 11, 1 },
+		{ "a route's probe that says who was meant", &route_probe, 45, 1 },
+		{ "a route's reply with no hop", &route_reply, 3, 0 },
+		{ "a route's reply with two ranks", &route_reply, 10, 1 },
+		{ "a route's reply that says which port", &route_reply, 46, 1 },
 	};
 	size_t i;
 
@@ -307,9 +360,10 @@ static void check_tags(void)
 
 int main(void)
 {
-	tap_plan(4 + 1 + 2 + 34 + 9 + 2 + 6);
+	tap_plan(5 + 2 + 2 + 40 + 9 + 2 + 6);
 	check_bytes();
 	check_siphash();
+	check_documented();
 	check_round_trips();
 	check_refused();
 	check_refused_frames();

@@ -123,12 +123,16 @@ ktap_check "nothing of the old node is left" json '.[0].prefixes ==
 	["10.0.0.2/32"] and (.[0].ports | length) == 1' node show dev lace0 id 1
 on node add dev lace0 id 2 prefix 10.0.0.3 port 0 mac 02:00:00:00:02:00
 ktap_check "segment load" on segment load dev lace0 id 7 tx 5 1 0 rx 5 2 0 \
-	route 1 0 prev 2 route 0 2 next 1
+	route 2 1 prev 2 next 1 alternate route 1 0 prev 2 route 0 2 next 1
 ktap_check "segment show" json '.[0] | .id == 7 and (.active | not) and
 	.circuits == [{"port": 5, "dir": "tx", "peer": 1, "peer_port": 0},
 		      {"port": 5, "dir": "rx", "peer": 2, "peer_port": 0}] and
-	.routes == [{"from": 0, "to": 2, "prev": null, "next": 1},
-		    {"from": 1, "to": 0, "prev": 2, "next": null}]' segment
+	.routes == [{"from": 0, "to": 2, "prev": null, "next": 1,
+		     "alternate": false, "broken": false},
+		    {"from": 1, "to": 0, "prev": 2, "next": null,
+		     "alternate": false, "broken": false},
+		    {"from": 2, "to": 1, "prev": 2, "next": 1,
+		     "alternate": true, "broken": false}]' segment
 ktap_check "abbreviations" on seg act dev lace0 id 7
 ktap_check "it is active" json '.[0].active' segment show dev lace0 id 7
 ktap_check "the device says so" json '.[0].segment == 7' device show

@@ -109,10 +109,11 @@ def circuit(port, direction, peer, peer_port):
                 u8(4, peer_port))
 
 
-def route(origin, target, prev=None, following=None):
+def route(origin, target, prev=None, following=None, alternate=False):
     return nest(6, u16(1, origin), u16(2, target),
                 *([u16(3, prev)] if prev is not None else []),
-                *([u16(4, following)] if following is not None else []))
+                *([u16(4, following)] if following is not None else []),
+                *([attr(5, b"")] if alternate else []))
 
 
 # Answers as dictionaries. A nest that may be repeated becomes a list.
@@ -164,7 +165,9 @@ SEGMENT = {**NAME, 3: ("id", number), 4: ("active", lambda _: True),
            5: ("circuits", [{1: ("port", number), 2: ("dir", number),
                              3: ("peer", number), 4: ("peer_port", number)}]),
            6: ("routes", [{1: ("from", number), 2: ("to", number),
-                           3: ("prev", number), 4: ("next", number)}])}
+                           3: ("prev", number), 4: ("next", number),
+                           5: ("alternate", lambda _: True),
+                           6: ("broken", lambda _: True)}])}
 PHASES = {i: (name, number) for i, name in enumerate(
     ("idle", "quiesce", "drain", "switch", "settle", "verify", "resume")) if i}
 FAULT = {1: ("kind", number), 2: ("phase", number), 3: ("port", number),
@@ -612,35 +615,42 @@ class Lab:
                 "redirect dev s%dp%d" % (source, source_port, target,
                                          target_port)).split()
 
-    def load(self, node, segment, circuits, routes=()):
-        """One node's part of a segment: circuits and routes as in a plan."""
-        attrs = dev() + u32(3, segment)
+    @staticmethod
+    def part(node, segment, circuits, routes=(), alternates=()):
+        """One node's part of a segment, less the device: as in a plan."""
+        attrs = u32(3, segment)
         for source, source_port, target, target_port in circuits:
             if source == node.id:
                 attrs += circuit(source_port, TX, target, target_port)
             if target == node.id:
                 attrs += circuit(target_port, RX, source, source_port)
-        for origin, target, between in routes:
+        for index, (origin, target, between) in enumerate((*routes,
+                                                           *alternates)):
             path = [origin, *between, target]
             if node.id not in path:
                 continue
             at = path.index(node.id)
             attrs += route(origin, target, path[at - 1] if at else None,
-                           path[at + 1] if at + 1 < len(path) else None)
-        node.netlink.set(SEGMENT_SET, attrs)
+                           path[at + 1] if at + 1 < len(path) else None,
+                           index >= len(routes))
+        return attrs
+
+    def load(self, node, *segment):
+        """Have a node know its part of a segment."""
+        node.netlink.set(SEGMENT_SET, dev(), self.part(node, *segment))
 
     def activate(self, segment):
         for node in self.nodes:
             node.netlink.set(SEGMENT_ACTIVATE, dev(), u32(3, segment))
 
-    def plan(self, segment, circuits, routes=()):
+    def plan(self, segment, circuits, routes=(), alternates=()):
         """Wire the switch as the plan says, and have all nodes follow it."""
         run("tc", "-n", self.SWITCH, "-batch", "-", commands="\n".join(
             ["filter del dev s%dp%d ingress" % (n.id, p) for n in self.nodes
              for p in range(n.ports)] +
             [" ".join(self.filter(*one)) for one in circuits]))
         for node in self.nodes:
-            self.load(node, segment, circuits, routes)
+            self.load(node, segment, circuits, routes, alternates)
         self.activate(segment)
 
 

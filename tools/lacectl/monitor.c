@@ -46,7 +46,6 @@ static const char *event_name(enum lace_cmd cmd)
 	}
 }
 
-/* Events about segments say which it is and no more. */
 static json_t *json_event(const struct lace_rt_event *event)
 {
 	switch (event->cmd) {
@@ -60,10 +59,7 @@ static json_t *json_event(const struct lace_rt_event *event)
 	case LACE_CMD_LANE_NTF:
 		return json_lane(&event->lane);
 	case LACE_CMD_SEGMENT_NTF:
-		return json_pack("{s:s, s:I, s:b}", "dev",
-				 event->segment.ifname, "id",
-				 (json_int_t)event->segment.id, "active",
-				 event->segment.active);
+		return json_segment_event(&event->segment);
 	case LACE_CMD_SEGMENT_DEL_NTF:
 		return json_pack("{s:s, s:I}", "dev", event->segment.ifname,
 				 "id", (json_int_t)event->segment.id);
@@ -97,9 +93,7 @@ static void print_event(const struct lacectl *ctl,
 		print_lane(ctl, &event->lane);
 		break;
 	case LACE_CMD_SEGMENT_NTF:
-		printf("%s segment %u%s\n", event->segment.ifname,
-		       event->segment.id,
-		       event->segment.active ? " active" : " not active");
+		print_segment_event(&event->segment);
 		break;
 	case LACE_CMD_SEGMENT_DEL_NTF:
 		printf("%s segment %u deleted\n", event->segment.ifname,

@@ -12,11 +12,12 @@ static const char usage[] =
 	"lacectl segment [show [dev DEV] [id NUMBER]]\n"
 	"lacectl segment load dev DEV id NUMBER [tx PORT NODE PORT]...\n"
 	"                     [rx PORT NODE PORT]...\n"
-	"                     [route FROM TO [prev NODE] [next NODE]]...\n"
+	"                     [route FROM TO [prev NODE] [next NODE] [alternate]]...\n"
 	"lacectl segment activate dev DEV id NUMBER|none\n"
 	"lacectl segment del dev DEV id NUMBER\n"
 	"  tx, rx: own port, then node and port at the far end\n"
-	"  route: no prev where it begins here, no next where it ends here\n";
+	"  route: no prev where it begins here, no next where it ends here;\n"
+	"  alternate: for when what is before it, of the same two nodes, fails\n";
 
 /* ---- show ---- */
 
@@ -47,9 +48,10 @@ static json_t *json_routes(const struct lace_rt_segment *segment)
 
 	for (i = 0; i < segment->nr_routes; i++, route++)
 		json_array_append_new(list, json_pack(
-			"{s:i, s:i, s:o, s:o}", "from", route->from, "to",
-			route->to, "prev", json_or_null(route->prev), "next",
-			json_or_null(route->next)));
+			"{s:i, s:i, s:o, s:o, s:b, s:b}", "from", route->from,
+			"to", route->to, "prev", json_or_null(route->prev),
+			"next", json_or_null(route->next), "alternate",
+			route->rank > 0, "broken", route->broken));
 	return list;
 }
 
@@ -75,6 +77,10 @@ static void print_route(const struct lace_rt_route *route)
 		printf(" prev %d", route->prev);
 	if (route->next >= 0)
 		printf(" next %d", route->next);
+	if (route->rank)
+		printf(" alternate");
+	if (route->broken)
+		printf(" broken");
 	putchar('\n');
 }
 
@@ -88,6 +94,29 @@ static void print_segment(const struct lace_rt_segment *segment)
 		print_circuit(&segment->circuits[i]);
 	for (i = 0; i < segment->nr_routes; i++)
 		print_route(&segment->routes[i]);
+}
+
+/* Most events say which segment it is and no more. */
+json_t *json_segment_event(const struct lace_rt_segment *segment)
+{
+	json_t *object = json_pack("{s:s, s:I, s:b}", "dev", segment->ifname,
+				   "id", (json_int_t)segment->id, "active",
+				   segment->active);
+
+	if (segment->nr_routes)
+		json_object_set_new(object, "routes", json_routes(segment));
+	return object;
+}
+
+void print_segment_event(const struct lace_rt_segment *segment)
+{
+	unsigned int i;
+
+	printf("%s segment %u%s\n", segment->ifname, segment->id,
+	       segment->active ? " active" : " not active");
+	for (i = 0; i < segment->nr_routes; i++)
+		if (segment->routes[i].broken)
+			print_route(&segment->routes[i]);
 }
 
 static int get_segments(const struct selection *selection,
@@ -184,7 +213,8 @@ static int parse_hop(struct args *args, const char *name, int32_t *hop,
 static int add_route(struct args *args, struct lace_rt_segment *segment,
 		     struct lace_error *err)
 {
-	struct lace_rt_route *more, route;
+	struct lace_rt_route *more, route = { 0 };
+	const char *word;
 	uint64_t from, to;
 
 	if (args_number(args, "first node of a route", LACE_MAX_NODES - 1,
@@ -196,6 +226,11 @@ static int add_route(struct args *args, struct lace_rt_segment *segment,
 		return -1;
 	route.from = from;
 	route.to = to;
+	word = args_peek(args);
+	if (word && !strcmp(word, "alternate")) {
+		args_next(args);
+		route.rank = lace_rt_alternate_rank(segment, from, to);
+	}
 	more = reallocarray(segment->routes, segment->nr_routes + 1,
 			    sizeof(*more));
 	if (!more)

@@ -20,6 +20,8 @@ void print_device(const struct lacectl *ctl,
 
 /* lane.c */
 json_t *json_lane(const struct lace_rt_lane *lane);
+json_t *json_segment_event(const struct lace_rt_segment *segment);
+void print_segment_event(const struct lace_rt_segment *segment);
 void print_lane(const struct lacectl *ctl, const struct lace_rt_lane *lane);
 
 const char *lane_dir_name(uint8_t dir);

@@ -22,6 +22,7 @@
 #define LACE_MAX_NODES 65535	/* node numbers are below this */
 #define LACE_MAX_PREFIXES 1024	/* of one node */
 #define LACE_MAX_ROUTES 4096	/* of one segment, at one node */
+#define LACE_MAX_ALTERNATES 31	/* of one pair of nodes */
 #define LACE_MAX_REORDER_USECS 1000000
 #define LACE_MIN_ACK_MSECS 10	/* interval of the lane protocol, or 0 */
 #define LACE_MAX_ACK_MSECS 60000
@@ -283,7 +284,9 @@ enum lace_attr_circuit {
 
 /* One step of a relayed path FROM -> ... -> PREV -> here -> NEXT -> ... -> TO.
  * At FROM there is no PREV, at TO no NEXT.  A packet of the pair (FROM, TO) is
- * accepted only on a lane from PREV and sent only on lanes to NEXT.
+ * accepted only on a lane from PREV and sent only on lanes to NEXT.  A pair that
+ * has a circuit or a route may have more routes, for when that fails: the
+ * first one that works is taken.
  */
 enum lace_attr_route {
 	LACE_A_ROUTE_UNSPEC,
@@ -291,6 +294,10 @@ enum lace_attr_route {
 	LACE_A_ROUTE_TO,	/* u16 */
 	LACE_A_ROUTE_PREV,	/* u16 */
 	LACE_A_ROUTE_NEXT,	/* u16 */
+	LACE_A_ROUTE_ALTERNATE,	/* flag: for when those before it fail */
+	LACE_A_ROUTE_BROKEN,	/* flag, get only, at FROM, of a pair with
+				 * alternates: does not work
+				 */
 	__LACE_A_ROUTE_MAX
 };
 #define LACE_A_ROUTE_MAX (__LACE_A_ROUTE_MAX - 1)
