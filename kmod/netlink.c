@@ -345,6 +345,8 @@ int lace_nl_dump(struct sk_buff *skb, struct netlink_callback *cb,
 		}
 	}
 	rtnl_unlock();
+	if (err == -EMSGSIZE && !skb->len)	/* it grew since lace_nl_start() */
+		return -EINTR;
 	return skb->len ?: err;
 }
 

@@ -23,27 +23,32 @@ static const char *const groups[] = {
 	LACE_GENL_MCGRP_HOOK,
 };
 
-static int join_group(struct lace_monitor *monitor, const char *name,
-		      struct lace_error *err)
-{
-	struct nl_sock *sock = monitor->client.sock;
-	int group;
+#define NR_GROUPS (sizeof(groups) / sizeof(*groups))
 
-	group = genl_ctrl_resolve_grp(sock, LACE_GENL_NAME, name);
-	if (group >= 0 && !nl_socket_add_membership(sock, group))
-		return 0;
-	lace_fail(err, LACE_ERR_SYSTEM, "cannot listen for events: %s",
-		  group < 0 ? nl_geterror(group) : strerror(errno));
+static int cannot_listen(struct lace_error *err, const char *why)
+{
+	lace_fail(err, LACE_ERR_SYSTEM, "cannot listen for events: %s", why);
 	return -EIO;
 }
 
+/* All are asked for before the first is joined: from then on events come in
+ * between, and would be taken for answers.
+ */
 static int join(struct lace_monitor *monitor, struct lace_error *err)
 {
+	struct nl_sock *sock = monitor->client.sock;
+	int numbers[NR_GROUPS];
 	size_t i;
 
-	for (i = 0; i < sizeof(groups) / sizeof(*groups); i++)
-		if (join_group(monitor, groups[i], err))
-			return -EIO;
+	for (i = 0; i < NR_GROUPS; i++) {
+		numbers[i] = genl_ctrl_resolve_grp(sock, LACE_GENL_NAME,
+						   groups[i]);
+		if (numbers[i] < 0)
+			return cannot_listen(err, nl_geterror(numbers[i]));
+	}
+	for (i = 0; i < NR_GROUPS; i++)
+		if (nl_socket_add_membership(sock, numbers[i]))
+			return cannot_listen(err, strerror(errno));
 	return 0;
 }
 

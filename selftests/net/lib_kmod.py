@@ -20,6 +20,10 @@ import threading
 import time
 import traceback
 
+import yaml
+
+SPEC = os.path.join(os.path.dirname(os.path.realpath(__file__)),
+                    "../../Documentation/netlink/specs/lace.yaml")
 SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNET = 0x40000000
@@ -247,6 +251,27 @@ class Message:
         return decode(SCHEMAS[self.cmd], self.attrs)
 
 
+@functools.lru_cache
+def listed():
+    """{command: numbers of the attributes} of what the specification says that
+    the kernel sends.
+    """
+    with open(SPEC, encoding="utf-8") as file:
+        spec = yaml.load(file, yaml.CSafeLoader)
+    numbers = {one["name"]: {a["name"]: n for n, a in
+                             enumerate(one["attributes"], 1)}
+               for one in spec["attribute-sets"]}
+    operations = {o["name"]: o for o in spec["operations"]["list"]}
+    result = {}
+    for command, one in enumerate(operations.values(), 1):
+        one = operations[one.get("notify", one["name"])]
+        parts = [one.get(mode, {}).get("reply", {}) for mode in ("do", "dump")]
+        names = sum((part.get("attributes", [])
+                     for part in parts + [one.get("event", {})]), [])
+        result[command] = {numbers[one["attribute-set"]][n] for n in names}
+    return result
+
+
 @contextlib.contextmanager
 def inside(netns):
     """What is done within is done in a network namespace."""
@@ -276,9 +301,11 @@ class Netlink:
         self.buffer = buffer
         self.seq = 0
         self.family = 16
+        self.listed = None
         ids = self.answers(3, text(2, family), version=1)[0].attrs
         ids = dict(split(ids))
         self.family = number(ids[1])
+        self.listed = listed() if family == "lace" else None
         self.groups = {}
         for _, group in split(ids.get(7, b"")):
             fields = dict(split(group))
@@ -311,8 +338,17 @@ class Netlink:
             length, kind, flags, seq, _ = struct.unpack_from("=IHHII", data)
             messages.append(Message(kind, flags, seq, data[16:length]))
             messages[-1].body = data[16:length]
+            if self.listed and kind == self.family:
+                self.check_listed(messages[-1])
             data = data[(length + 3) & ~3:]
         return messages
+
+    def check_listed(self, message):
+        """Nothing comes that the specification does not list."""
+        more = {kind for kind, _ in split(message.attrs)} - \
+            self.listed[message.cmd]
+        expect(not more, "command %d comes with attributes %s" %
+               (message.cmd, more))
 
     @staticmethod
     def check(message):
