@@ -652,6 +652,72 @@ static int check_cover(const struct evaluator *ev, const struct lace_plan *plan)
 	return 0;
 }
 
+/* ---- alternates ---- */
+
+static const char *alternate_fault(const struct lace_route *a,
+				   const struct lace_route *b)
+{
+	unsigned int i, k;
+
+	if (!a->nr_between || !b->nr_between)
+		return NULL;
+	for (i = 0; i < a->nr_between; i++)
+		for (k = 0; k < b->nr_between; k++)
+			if (a->between[i] == b->between[k])
+				return "an alternate shares a node with another way of its pair";
+	return NULL;
+}
+
+static bool same_pair(const struct lace_route *a, const struct lace_route *b)
+{
+	return a->from == b->from && a->to == b->to;
+}
+
+static int check_alternate(struct evaluator *ev,
+			   const struct lace_segment *segment, unsigned int i,
+			   unsigned int *hops, unsigned int stamp)
+{
+	const struct lace_route *route = &segment->alternates[i];
+	const char *fault = NULL;
+	struct slot *slot;
+	unsigned int k;
+
+	if (load_hops(ev, route, hops, stamp))
+		return -1;
+	slot = find_slot(ev, route->from, route->to);
+	if (!in_use(ev, slot))
+		return fail_route(ev, route,
+				  "an alternate of a pair without a way");
+	if (!route->nr_between)
+		return fail_route(ev, route, "an alternate goes over no node");
+	if (slot->link == NONE)
+		fault = alternate_fault(route, ev->ways[slot->way].route);
+	for (k = 0; k < i && !fault; k++)
+		if (same_pair(route, &segment->alternates[k]))
+			fault = alternate_fault(route, &segment->alternates[k]);
+	return fault ? fail_route(ev, route, fault) : 0;
+}
+
+/* They carry nothing as long as nothing fails, so they count for no time. */
+static int check_alternates(struct evaluator *ev,
+			    const struct lace_segment *segment,
+			    unsigned int *route_stamp)
+{
+	unsigned int *hops;
+	unsigned int i;
+	int ret = 0;
+
+	if (!segment->nr_alternates)
+		return 0;
+	hops = calloc(ev->cluster->nr_nodes + 1, sizeof(*hops));
+	if (!hops)
+		return lace_no_memory(ev->err);
+	for (i = 0; i < segment->nr_alternates && !ret; i++)
+		ret = check_alternate(ev, segment, i, hops, ++*route_stamp);
+	free(hops);
+	return ret;
+}
+
 /* *same: the circuits are those of the segment before. */
 static int load_segment(struct evaluator *ev, const struct lace_plan *plan,
 			unsigned int index, unsigned int *route_stamp,
@@ -665,7 +731,8 @@ static int load_segment(struct evaluator *ev, const struct lace_plan *plan,
 	if (reserve_slots(ev, (size_t)segment->nr_circuits +
 				      segment->nr_routes) ||
 	    load_circuits(ev, segment, &kept) ||
-	    load_routes(ev, segment, route_stamp))
+	    load_routes(ev, segment, route_stamp) ||
+	    check_alternates(ev, segment, route_stamp))
 		return -1;
 	*same = index && kept == segment->nr_circuits &&
 		kept == plan->segments[index - 1].nr_circuits;

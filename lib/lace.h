@@ -254,6 +254,8 @@ struct lace_segment {
 	struct lace_circuit *circuits;	/* sorted by (tx_node, tx_port) */
 	unsigned int nr_routes;
 	struct lace_route *routes;	/* sorted by (from, to) */
+	unsigned int nr_alternates;
+	struct lace_route *alternates;	/* for when a circuit or route fails */
 };
 
 /* What stops while the configuration changes. */
@@ -331,6 +333,12 @@ const struct lace_scheduler *lace_scheduler_find(const char *name);
 int lace_compile(const struct lace_cluster *cluster,
 		 const struct lace_demand *demand, const char *scheduler,
 		 struct lace_plan *plan, struct lace_error *err);
+
+/* ---- alternates.c: ways for when others fail ---- */
+
+int lace_plan_add_alternates(const struct lace_cluster *cluster,
+			     struct lace_plan *plan, unsigned int most,
+			     struct lace_error *err);
 
 /* ---- keep.c: plans for transitions that stop only the lanes that change ---- */
 

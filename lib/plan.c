@@ -121,9 +121,10 @@ static int compare_routes(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-static int read_routes(const struct lace_json *of, struct lace_segment *segment)
+static int read_routes(const struct lace_json *of, const char *key,
+		       struct lace_route **routes, unsigned int *nr_routes)
 {
-	struct lace_json array = lace_json_member(of, "routes"), at;
+	struct lace_json array = lace_json_member(of, key), at;
 	unsigned int i;
 	size_t nr;
 
@@ -131,17 +132,29 @@ static int read_routes(const struct lace_json *of, struct lace_segment *segment)
 		return 0;
 	if (lace_json_array(&array, &nr))
 		return -1;
-	segment->routes = calloc(nr + 1, sizeof(*segment->routes));
-	if (!segment->routes)
+	*routes = calloc(nr + 1, sizeof(**routes));
+	if (!*routes)
 		return lace_no_memory(of->doc->err);
-	segment->nr_routes = nr;
+	*nr_routes = nr;
 	for (i = 0; i < nr; i++) {
 		at = lace_json_element(&array, i);
-		if (read_route(&at, &segment->routes[i]))
+		if (read_route(&at, &(*routes)[i]))
 			return -1;
 	}
-	qsort(segment->routes, nr, sizeof(*segment->routes), compare_routes);
 	return 0;
+}
+
+/* The order of alternates means something. */
+static int read_all_routes(const struct lace_json *of,
+			   struct lace_segment *segment)
+{
+	if (read_routes(of, "routes", &segment->routes, &segment->nr_routes))
+		return -1;
+	if (segment->nr_routes)
+		qsort(segment->routes, segment->nr_routes,
+		      sizeof(*segment->routes), compare_routes);
+	return read_routes(of, "alternates", &segment->alternates,
+			   &segment->nr_alternates);
 }
 
 static int read_seconds(const struct lace_json *of, const char *key,
@@ -166,7 +179,7 @@ static int read_segment(const struct lace_json *at,
 	    read_seconds(at, "transmit_s", &segment->transmit_s) ||
 	    read_circuits(at, segment))
 		return -1;
-	return read_routes(at, segment);
+	return read_all_routes(at, segment);
 }
 
 static int read_segments(const struct lace_json *top, struct lace_plan *plan)
@@ -313,14 +326,13 @@ static void write_circuits(FILE *out, const struct lace_segment *segment)
 	fputs(" ]", out);
 }
 
-static void write_routes(FILE *out, const struct lace_segment *segment)
+static void write_routes(FILE *out, const char *key,
+			 const struct lace_route *route, unsigned int nr)
 {
-	const struct lace_route *route;
 	unsigned int i, k;
 
-	fputs(",\n      \"routes\": [", out);
-	for (i = 0; i < segment->nr_routes; i++) {
-		route = &segment->routes[i];
+	fprintf(out, ",\n      \"%s\": [", key);
+	for (i = 0; i < nr; i++, route++) {
 		fprintf(out, "%s[%u, %u, [", i ? ",\n\t" : "\n\t", route->from,
 			route->to);
 		for (k = 0; k < route->nr_between; k++)
@@ -338,7 +350,11 @@ static void write_segment(FILE *out, const struct lace_segment *segment)
 	fputs(",\n", out);
 	write_circuits(out, segment);
 	if (segment->nr_routes)
-		write_routes(out, segment);
+		write_routes(out, "routes", segment->routes,
+			     segment->nr_routes);
+	if (segment->nr_alternates)
+		write_routes(out, "alternates", segment->alternates,
+			     segment->nr_alternates);
 	fputs(" }", out);
 }
 
@@ -373,6 +389,15 @@ int lace_plan_write(FILE *out, const struct lace_plan *plan)
 	return ferror(out) ? -1 : 0;
 }
 
+static void free_routes(struct lace_route *routes, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		free(routes[i].between);
+	free(routes);
+}
+
 /**
  * lace_plan_free() - free what a plan holds
  * @plan: it; empty afterwards
@@ -380,13 +405,12 @@ int lace_plan_write(FILE *out, const struct lace_plan *plan)
 void lace_plan_free(struct lace_plan *plan)
 {
 	struct lace_segment *segment;
-	unsigned int i, k;
+	unsigned int i;
 
 	for (i = 0; i < plan->nr_segments; i++) {
 		segment = &plan->segments[i];
-		for (k = 0; k < segment->nr_routes; k++)
-			free(segment->routes[k].between);
-		free(segment->routes);
+		free_routes(segment->routes, segment->nr_routes);
+		free_routes(segment->alternates, segment->nr_alternates);
 		free(segment->circuits);
 	}
 	free(plan->segments);

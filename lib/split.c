@@ -316,25 +316,54 @@ static bool route_step(const struct lace_route *route, unsigned int self,
 	return true;
 }
 
+/* Those that touch the node, to be added to its segment, which has room. */
+static int add_routes(const struct splitter *splitter, unsigned int k,
+		      const struct lace_route *routes, unsigned int nr,
+		      bool alternate, struct lace_rt_segment *segment)
+{
+	struct lace_rt_route step = {0};
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (check_route(splitter, k, &routes[i]))
+			return -1;
+		if (!route_step(&routes[i], splitter->self, &step))
+			continue;
+		if (alternate)
+			step.rank = lace_rt_alternate_rank(segment, step.from,
+							   step.to);
+		segment->routes[segment->nr_routes++] = step;
+	}
+	return 0;
+}
+
+static unsigned int count_mine(const struct splitter *splitter,
+			       const struct lace_route *routes, unsigned int nr)
+{
+	struct lace_rt_route step;
+	unsigned int i, mine = 0;
+
+	for (i = 0; i < nr; i++)
+		mine += route_step(&routes[i], splitter->self, &step);
+	return mine;
+}
+
 static int split_routes(const struct splitter *splitter, unsigned int k,
 			struct lace_rt_segment *segment)
 {
 	const struct lace_segment *from = &splitter->plan->segments[k];
-	struct lace_rt_route step;
-	unsigned int i, mine = 0;
+	unsigned int mine;
 
-	for (i = 0; i < from->nr_routes; i++) {
-		if (check_route(splitter, k, &from->routes[i]))
-			return -1;
-		mine += route_step(&from->routes[i], splitter->self, &step);
-	}
+	mine = count_mine(splitter, from->routes, from->nr_routes) +
+	       count_mine(splitter, from->alternates, from->nr_alternates);
 	segment->routes = calloc(mine + 1, sizeof(*segment->routes));
 	if (!segment->routes)
 		return lace_no_memory(splitter->err);
-	for (i = 0; i < from->nr_routes; i++)
-		if (route_step(&from->routes[i], splitter->self, &step))
-			segment->routes[segment->nr_routes++] = step;
-	return 0;
+	if (add_routes(splitter, k, from->routes, from->nr_routes, false,
+		       segment))
+		return -1;
+	return add_routes(splitter, k, from->alternates, from->nr_alternates,
+			  true, segment);
 }
 
 static int split_segments(const struct splitter *splitter,

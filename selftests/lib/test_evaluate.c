@@ -184,6 +184,7 @@ static bool open_small(struct fixture *f)
 	       fixture_demand(f);
 }
 
+#define ALTERNATES(list) "],\"alternates\":[" list
 #define SEGMENT(first, last, circuits, routes)				\
 	"{\"first_op\":" #first ",\"last_op\":" #last			\
 	",\"transmit_s\":0,\"circuits\":[" circuits "],\"routes\":[" routes "]}"
@@ -225,6 +226,10 @@ static const struct time times[] = {
 	  SEGMENT(0, 1, C01 "," C12 ",[1,1,0,1],[2,1,1,1]",
 		  "[2,0,[1]]," R02),
 	  LACE_RELAY_DATA, 0.1, 8 * 1.0 + 3 * 8 * 8 / 50.0, 0 },
+	{ "alternates cost nothing",
+	  SEGMENT(0, 1, CYCLE ",[0,1,2,1],[2,1,1,1]",
+		  R10 ALTERNATES("[0,1,[2]]")),
+	  LACE_RELAY_CONTROL, 0.1, 8 * 1.0 + 3 * 8 * 0.08, 0 },
 	{ "two segments, other circuits",
 	  SEGMENT(0, 0, C01 "," C12 ",[1,1,0,1],[2,1,1,1]", "") ","
 	  SEGMENT(1, 1, "[2,0,0,0],[2,1,0,1],[0,0,2,0]", ""),
@@ -327,6 +332,22 @@ static const struct bad bad[] = {
 	{ LACE_RELAY_CONTROL,
 	  SEGMENT(0, 0, CYCLE, AROUND) "," SEGMENT(1, 1, CYCLE, R02),
 	  "segment 0: route from 0 to 2: the pair has no demand" },
+	{ LACE_RELAY_CONTROL,
+	  SEGMENT(0, 1, CYCLE, AROUND ALTERNATES("[0,1,[2]]")),
+	  "segment 0: route from 0 to 1: a hop has no circuit" },
+	{ LACE_RELAY_CONTROL,
+	  SEGMENT(0, 1, CYCLE, AROUND ALTERNATES("[0,1,[]]")),
+	  "segment 0: route from 0 to 1: an alternate goes over no node" },
+	{ LACE_RELAY_CONTROL,
+	  SEGMENT(0, 1, CYCLE, AROUND ALTERNATES("[1,0,[2]]")),
+	  "segment 0: route from 1 to 0: an alternate shares a node with another way of its pair" },
+	{ LACE_RELAY_CONTROL,
+	  SEGMENT(0, 1, CYCLE ",[0,1,2,1],[2,1,1,1]",
+		  R10 ALTERNATES("[0,1,[2]],[0,1,[2]]")),
+	  "segment 0: route from 0 to 1: an alternate shares a node with another way of its pair" },
+	{ LACE_RELAY_CONTROL,
+	  SEGMENT(0, 1, CYCLE, R10 "," R21 ALTERNATES(R02)),
+	  "segment 0: route from 0 to 2: an alternate of a pair without a way" },
 	{ LACE_RELAY_CONTROL, SEGMENT(0, 0, CYCLE, R10 "," R21),
 	  "ops from 1 on are in no segment: there are 2" },
 	{ LACE_RELAY_CONTROL, "", "ops from 0 on are in no segment: there are 2" },

@@ -38,7 +38,7 @@ edit() {
 	jq "$1" "$2" >"$work/edited.json"
 }
 
-ktap_plan 84
+ktap_plan 89
 
 # ---- plans ----
 
@@ -55,6 +55,19 @@ ktap_check "which passes its check" \
 	lacec check -c $cluster -s $schedule "$work/symmetric.json"
 ktap_check "in 26.742222 s" \
 	number "$work/symmetric.json" cct_s 26.742221701120
+ktap_check "compile --alternates" $compile --scheduler symmetric \
+	--alternates 2 -o "$work/alternates.json"
+ktap_check "which passes its check" \
+	lacec check -c $cluster -s $schedule "$work/alternates.json"
+ktap_check "each pair of three nodes has the third one's way" jq -e \
+	'.segments[0].alternates | sort ==
+	 [[0,1,[2]],[0,2,[1]],[1,0,[2]],[1,2,[0]],[2,0,[1]],[2,1,[0]]]' \
+	"$work/alternates.json"
+ktap_check "and costs nothing" \
+	number "$work/alternates.json" cct_s 26.742221701120
+edit '.segments[0].alternates += [[0,1,[2]]]' "$work/alternates.json"
+ktap_check "two ways that share a node are none" answers_no 'shares a node' \
+	lacec check -c $cluster -s $schedule "$work/edited.json"
 ktap_check "compile --json prints a summary" status 0 $compile --json
 cp "$work/out" "$work/summary.json"
 ktap_check "with the fields of a plan" same "$(jq -c keys "$work/summary.json")" \

@@ -21,7 +21,7 @@ static const char good[] =
 	"    \"transmit_s\": 9.1,\n"					/* 7 */
 	"    \"circuits\": [[1, 0, 0, 1], [0, 1, 1, 0],\n"		/* 8 */
 	"      [0, 0, 2, 0]],\n"					/* 9 */
-	"    \"routes\": [[2, 1, [0]], [1, 2, [0]]] },\n"		/* 10 */
+	"    \"routes\": [[2, 1, [0]], [1, 2, [0]]], \"alternates\": [[2, 1, [4, 3]]] },\n" /* 10 */
 	"   { \"first_op\": 8, \"last_op\": 8, \"transmit_s\": 6.48,\n"	/* 11 */
 	"    \"circuits\": [] } ] }\n";					/* 12 */
 
@@ -51,6 +51,8 @@ static const struct bad_file bad[] = {
 	  "10: segments[0].routes[0][2]: has to be a list, is a number" },
 	{ "[2, 1, [0]]", "[2, 1]",
 	  "10: segments[0].routes[0]: has to be [from, to, [between]]" },
+	{ "[4, 3]", "[4, -3]",
+	  "10: segments[0].alternates[0][2][1]: has to be from 0 to 2147483646, is -3" },
 	{ ",\n    \"routes\": [[2, 1, [0]], [1, 2, [0]]]", "", NULL },
 	{ "\"circuits\": [] }", "\"circuit\": [] }",
 	  "11: segments[1].circuits: is missing" },
@@ -104,6 +106,11 @@ static void test_good(void)
 			  segment->routes[1].nr_between == 1 &&
 			  segment->routes[1].between[0] == 0,
 		  "routes, sorted");
+	tap_check(segment->nr_alternates == 1 &&
+			  segment->alternates[0].from == 2 &&
+			  segment->alternates[0].nr_between == 2 &&
+			  segment->alternates[0].between[0] == 4,
+		  "alternates");
 	lace_plan_free(&plan);
 }
 
@@ -121,7 +128,8 @@ static void test_round_trip(void)
 		      "what is written reads back")) {
 		second = write_text(&again, &len);
 		tap_check(!strcmp(first, second) && again.cct_s == 15.6 &&
-				  again.segments[0].nr_routes == 2,
+				  again.segments[0].nr_routes == 2 &&
+				  again.segments[0].nr_alternates == 1,
 			  "and is the same");
 		free(second);
 		lace_plan_free(&again);
@@ -132,7 +140,7 @@ static void test_round_trip(void)
 
 int main(void)
 {
-	tap_plan(5 + NR_BAD + 1 + 2);
+	tap_plan(6 + NR_BAD + 1 + 2);
 	test_good();
 	parse_test_bad(parse, good, bad, NR_BAD);
 	parse_test_cut(parse, good);

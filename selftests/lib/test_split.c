@@ -49,11 +49,13 @@ static const char macs_text[] =
 #define SEGMENT(first, circuits, routes) \
 	"{\"first_op\":" #first ",\"last_op\":" #first ",\"transmit_s\":0.5," \
 	"\"circuits\":[" circuits "],\"routes\":[" routes "]}"
+#define ALTERNATES(list) "],\"alternates\":[" list
 #define RING "[0,0,1,0],[0,1,1,1],[1,0,2,0],[2,0,3,0],[3,0,0,0]"
 
 static const char plan_text[] =
 	HEAD SEGMENT(0, RING, "[1,0,[2,3]],[2,0,[3]]") ","
-	SEGMENT(1, "[1,0,0,1]", "") "]}";
+	SEGMENT(1, "[1,0,0,1]",
+		"[0,3,[1]]" ALTERNATES("[0,3,[2]],[0,1,[2,3]],[0,3,[1]]")) "]}";
 
 static struct lace_cluster cluster;
 static struct lace_macs macs;
@@ -71,7 +73,7 @@ static bool read_all(void)
 				&err);
 }
 
-/* "tx0>1.0 rx0<3.0 | 1>0 prev 3" */
+/* "tx0>1.0 rx0<3.0 | 1>0 3 -1 | 1>0' 2 -1": a route, and its first alternate. */
 static const char *describe(const struct lace_rt_segment *segment)
 {
 	static char text[512];
@@ -87,8 +89,9 @@ static const char *describe(const struct lace_rt_segment *segment)
 			       ">" : "<", segment->circuits[i].peer,
 			       segment->circuits[i].peer_port);
 	for (i = 0; i < segment->nr_routes; i++)
-		len += sprintf(text + len, "| %u>%u %d %d ",
+		len += sprintf(text + len, "| %u>%u%.*s %d %d ",
 			       segment->routes[i].from, segment->routes[i].to,
+			       (int)segment->routes[i].rank, "\'\'\'",
 			       segment->routes[i].prev,
 			       segment->routes[i].next);
 	return text;
@@ -121,9 +124,10 @@ static void check_parts(void)
 	check_part(1, 0, "tx0>2.0 rx0<0.0 rx1<0.1 | 1>0 -1 2 ");
 	check_part(2, 0, "tx0>3.0 rx0<1.0 | 1>0 1 3 | 2>0 -1 3 ");
 	check_part(3, 0, "tx0>0.0 rx0<2.0 | 1>0 2 0 | 2>0 2 0 ");
-	check_part(0, 1, "rx1<1.0 ");
-	check_part(1, 1, "tx0>0.1 ");
-	check_part(2, 1, "");
+	check_part(0, 1,
+		   "rx1<1.0 | 0>1' -1 2 | 0>3 -1 1 | 0>3' -1 2 | 0>3'' -1 1 ");
+	check_part(1, 1, "tx0>0.1 | 0>1' 3 -1 | 0>3 0 3 | 0>3' 0 3 ");
+	check_part(2, 1, "| 0>1' 0 3 | 0>3' 0 3 ");
 }
 
 /* Of the cluster and of the hosts, each once, in one order. */

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "lacec.h"
 #include "json.h"
+#include "units.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -16,6 +17,7 @@ static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "certificate", required_argument, NULL, 'C' },
 	{ "keep-lanes", no_argument, NULL, 'k' },
+	{ "alternates", required_argument, NULL, 'a' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
@@ -24,6 +26,7 @@ static const struct option options[] = {
 struct request {
 	struct input input;
 	const char *scheduler, *output, *certificate;
+	unsigned int alternates;
 	bool keep_lanes, json;
 };
 
@@ -57,6 +60,9 @@ static int make_plan(struct request *request, struct lace_plan *plan,
 	if (!ret)
 		ret = compile_plan(input, request->scheduler,
 				   request->keep_lanes, plan, err);
+	if (!ret && request->alternates)
+		ret = lace_plan_add_alternates(&input->cluster, plan,
+					       request->alternates, err);
 	*compile_s = now_s() - start;
 	if (ret)
 		return ret;
@@ -146,6 +152,11 @@ static int run(const struct command *self, int argc, char **argv)
 		case 'k':
 			request.keep_lanes = true;
 			break;
+		case 'a':
+			if (parse_count(optarg, "--alternates",
+					&request.alternates, &err))
+				return fail(&err);
+			break;
 		case 'j':
 			request.json = true;
 			break;
@@ -179,6 +190,8 @@ const struct command compile_command = {
 		 "  --scheduler NAME   how (default lace)\n"
 		 "  -o, --output PLAN  file to write (default: standard output)\n"
 		 "  --keep-lanes       only lanes that change stop during a transition\n"
+		 "  --alternates N     up to N further ways for each pair of nodes, for\n"
+		 "                     when its circuits or its route fail\n"
 		 "  --certificate FILE write a proof of the plan's bound as well\n"
 		 "  --json             print a summary as JSON instead of the plan",
 	.run = run,

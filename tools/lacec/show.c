@@ -39,14 +39,13 @@ static void print_changes(const struct lace_segment *from,
 	}
 }
 
-static void print_routes(const struct lace_segment *segment)
+static void print_routes(const char *what, const struct lace_route *route,
+			 unsigned int nr)
 {
-	const struct lace_route *route;
 	unsigned int i, k;
 
-	for (i = 0; i < segment->nr_routes; i++) {
-		route = &segment->routes[i];
-		printf("  route %u", route->from);
+	for (i = 0; i < nr; i++, route++) {
+		printf("  %s %u", what, route->from);
 		for (k = 0; k < route->nr_between; k++)
 			printf(" -> %u", route->between[k]);
 		printf(" -> %u\n", route->to);
@@ -71,7 +70,9 @@ static void print_plan(const struct lace_plan *plan)
 		       segment->transmit_s, segment->nr_circuits,
 		       segment->nr_routes);
 		print_changes(i ? segment - 1 : &empty, segment);
-		print_routes(segment);
+		print_routes("route", segment->routes, segment->nr_routes);
+		print_routes("alternate", segment->alternates,
+			     segment->nr_alternates);
 	}
 }
 

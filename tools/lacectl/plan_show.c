@@ -26,11 +26,28 @@ static void print_node(const struct lace_cluster *cluster, unsigned int node)
 		printf("%u", node);
 }
 
+static void print_routes(const struct lace_cluster *cluster, const char *what,
+			 const struct lace_route *route, unsigned int nr)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < nr; i++, route++) {
+		printf("    %s ", what);
+		print_node(cluster, route->from);
+		for (k = 0; k < route->nr_between; k++) {
+			printf(" > ");
+			print_node(cluster, route->between[k]);
+		}
+		printf(" > ");
+		print_node(cluster, route->to);
+		putchar('\n');
+	}
+}
+
 static void print_segment(const struct lace_cluster *cluster,
 			  const struct lace_segment *segment, unsigned int id)
 {
-	const struct lace_route *route = segment->routes;
-	unsigned int i, k;
+	unsigned int i;
 
 	printf("segment %u: ops %u to %u, %g s\n", id, segment->first_op,
 	       segment->last_op, segment->transmit_s);
@@ -43,31 +60,17 @@ static void print_segment(const struct lace_cluster *cluster,
 			   segment->circuits[i].rx_port);
 		putchar('\n');
 	}
-	for (i = 0; i < segment->nr_routes; i++, route++) {
-		printf("    route ");
-		print_node(cluster, route->from);
-		for (k = 0; k < route->nr_between; k++) {
-			printf(" > ");
-			print_node(cluster, route->between[k]);
-		}
-		printf(" > ");
-		print_node(cluster, route->to);
-		putchar('\n');
-	}
+	print_routes(cluster, "route", segment->routes, segment->nr_routes);
+	print_routes(cluster, "alternate", segment->alternates,
+		     segment->nr_alternates);
 }
 
-static json_t *json_segment(const struct lace_segment *segment, unsigned int id)
+static json_t *json_routes(const struct lace_route *route, unsigned int nr)
 {
-	const struct lace_circuit *circuit = segment->circuits;
-	const struct lace_route *route = segment->routes;
-	json_t *circuits = json_array(), *routes = json_array(), *between;
+	json_t *routes = json_array(), *between;
 	unsigned int i, k;
 
-	for (i = 0; i < segment->nr_circuits; i++, circuit++)
-		json_array_append_new(circuits, json_pack(
-			"[i, i, i, i]", circuit->tx_node, circuit->tx_port,
-			circuit->rx_node, circuit->rx_port));
-	for (i = 0; i < segment->nr_routes; i++, route++) {
+	for (i = 0; i < nr; i++, route++) {
 		between = json_array();
 		for (k = 0; k < route->nr_between; k++)
 			json_array_append_new(between,
@@ -75,10 +78,27 @@ static json_t *json_segment(const struct lace_segment *segment, unsigned int id)
 		json_array_append_new(routes, json_pack(
 			"[i, i, o]", route->from, route->to, between));
 	}
-	return json_pack("{s:i, s:i, s:i, s:f, s:o, s:o}", "id", id,
+	return routes;
+}
+
+static json_t *json_segment(const struct lace_segment *segment, unsigned int id)
+{
+	const struct lace_circuit *circuit = segment->circuits;
+	json_t *circuits = json_array();
+	unsigned int i;
+
+	for (i = 0; i < segment->nr_circuits; i++, circuit++)
+		json_array_append_new(circuits, json_pack(
+			"[i, i, i, i]", circuit->tx_node, circuit->tx_port,
+			circuit->rx_node, circuit->rx_port));
+	return json_pack("{s:i, s:i, s:i, s:f, s:o, s:o, s:o}", "id", id,
 			 "first_op", segment->first_op, "last_op",
 			 segment->last_op, "transmit_s", segment->transmit_s,
-			 "circuits", circuits, "routes", routes);
+			 "circuits", circuits, "routes",
+			 json_routes(segment->routes, segment->nr_routes),
+			 "alternates",
+			 json_routes(segment->alternates,
+				     segment->nr_alternates));
 }
 
 static json_t *json_plan(const struct lace_plan *plan)
