@@ -108,3 +108,59 @@ double lace_calibrate_control(const struct lace_traffic_count *count)
 	return (count->control_bytes +
 		(double)LACE_ACK_FRAME_BYTES * count->acks) / count->bytes;
 }
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct lace_transition_span *x = a, *y = b;
+
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+/* Spans from begin on that overlap, as one; the first that does not is returned. */
+static size_t merge(const struct lace_transition_span *spans, size_t nr,
+		    size_t begin, struct lace_transition_span *all)
+{
+	size_t i;
+
+	*all = spans[begin];
+	for (i = begin + 1; i < nr && spans[i].begin_ns < all->end_ns; i++) {
+		all->moved |= spans[i].moved;
+		all->failed |= spans[i].failed;
+		if (spans[i].end_ns > all->end_ns)
+			all->end_ns = spans[i].end_ns;
+	}
+	return i;
+}
+
+/**
+ * lace_calibrate_transition() - how long traffic stops for a transition
+ * @spans: transitions of all nodes, in any order; sorted by this
+ * @nr: how many
+ * @nr_together: filled with how many they are, those that nodes went through
+ *		 together being one, and those that failed anywhere or moved
+ *		 nothing none
+ *
+ * From the moment when the first node stops until the last one goes on.  The
+ * mean, not the median: it is to be charged once for each, and the sum counts.
+ *
+ * Return: seconds; 0 if there is none.
+ */
+double lace_calibrate_transition(struct lace_transition_span *spans, size_t nr,
+				 size_t *nr_together)
+{
+	struct lace_transition_span all;
+	double sum = 0;
+	size_t i = 0;
+
+	*nr_together = 0;
+	if (nr)
+		qsort(spans, nr, sizeof(*spans), by_begin);
+	while (i < nr) {
+		i = merge(spans, nr, i, &all);
+		if (!all.moved || all.failed)
+			continue;
+		sum += 1e-9 * (all.end_ns - all.begin_ns);
+		++*nr_together;
+	}
+	return *nr_together ? sum / *nr_together : 0;
+}

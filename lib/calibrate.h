@@ -25,9 +25,17 @@ struct lace_traffic_count {
 	uint64_t acks;			/* sent, of the lane protocol */
 };
 
+/* A transition of one node, by a clock that all nodes have. */
+struct lace_transition_span {
+	uint64_t begin_ns, end_ns;
+	bool moved, failed;		/* a lane; anything */
+};
+
 double lace_calibrate_rate(const struct lace_lane_count *counts, size_t nr);
 double lace_calibrate_payload(const struct lace_traffic_count *count);
 double lace_calibrate_control(const struct lace_traffic_count *count);
 double lace_calibrate_median(double *values, size_t nr);
+double lace_calibrate_transition(struct lace_transition_span *spans, size_t nr,
+				 size_t *nr_together);
 
 #endif /* LACE_CALIBRATE_H */

@@ -81,13 +81,39 @@ static void test_ratios(void)
 		  lace_calibrate_control(&none) == 0, "no data, no ratio");
 }
 
+static void test_transition(void)
+{
+	/* Two together, the same again with one that moves nothing, one that
+	 * failed at a node, one by itself, and one that moves nothing; in no
+	 * order.
+	 */
+	struct lace_transition_span spans[] = {
+		{ 5000000, 35000000, true, false },
+		{ 100000000, 121000000, true, false },
+		{ 0, 30000000, true, false },
+		{ 101000000, 130000000, false, false },
+		{ 200000000, 290000000, true, false },
+		{ 210000000, 211000000, true, true },
+		{ 300000000, 325000000, true, false },
+		{ 400000000, 425000000, false, false },
+	};
+	size_t nr = sizeof(spans) / sizeof(*spans), together;
+
+	tap_check(tap_near(lace_calibrate_transition(spans, nr, &together),
+			   0.030) && together == 3,
+		  "a transition lasts from the first node's stop to the last one's start");
+	tap_check(lace_calibrate_transition(spans, 0, &together) == 0 &&
+		  together == 0, "nothing of no transition");
+}
+
 int main(void)
 {
 	double odd[] = { 3, 1, 2 }, even[] = { 4, 1, 2, 3 };
 
-	tap_plan(10);
+	tap_plan(12);
 	test_rate();
 	test_ratios();
+	test_transition();
 	tap_check(lace_calibrate_median(odd, 3) == 2, "median of three");
 	tap_check(lace_calibrate_median(even, 4) == 2.5, "median of four");
 	return tap_end();

@@ -46,6 +46,26 @@ def under_traffic():
     expect((bad, broken) == (0, 0), (bad, broken))
 
 
+def calibrated():
+    """Calibration finds as much time as the transitions took, by each node's
+    account at least, and no more than lacectl saw.
+    """
+    streams = LAB.streams()
+    try:
+        done = [LAB.go(1 - index % 2) for index in range(COUNT)]
+        found = json.loads(lacectl("-j", "calibrate", "lab", LAB.name,
+                                   "seconds", "3"))
+    finally:
+        finish(streams)
+    least = sum(max(n["total_ns"] for n in d["nodes"].values())
+                for d in done) / 1e9 / COUNT
+    most = sum(d["total_s"] for d in done) / COUNT
+    # It also remembers those before, which were not slower by an order.
+    expect(found["transitions"] >= COUNT and
+           least / 4 < found["reconfig_s"] < 4 * most,
+           (found, least, most))
+
+
 def without_drain():
     """Without draining TCP makes up for what is lost."""
     streams = LAB.streams()

@@ -76,7 +76,7 @@ struct found {
 	double control_ratio;
 	size_t nr_transitions;
 	double reconfig_s;
-	double phase_s[LACE_PHASE_MAX + 1];	/* medians, too */
+	double phase_s[LACE_PHASE_MAX + 1];	/* of a node */
 };
 
 /* ---- counters ---- */
@@ -291,59 +291,65 @@ static void name_odd_lanes(const struct watch *watch, double payload,
 	}
 }
 
-/* Transitions in which something moved, and nothing failed. */
-static bool is_clean(const struct lace_rt_transition *transition)
+/* What the nodes remember of transitions. */
+struct history {
+	size_t nr, nr_clean;
+	struct lace_transition_span *spans;
+	double phase_s[LACE_PHASE_MAX + 1];	/* sums over those that are clean */
+};
+
+static void add_transition(struct history *history,
+			   const struct lace_rt_transition *transition)
 {
-	return transition->result == LACE_RESULT_DONE && transition->ports &&
-	       !transition->nr_faults;
+	bool moved = transition->ports;
+	bool failed = transition->result != LACE_RESULT_DONE ||
+		      transition->nr_faults;
+
+	history->spans[history->nr++] = (struct lace_transition_span){
+		transition->begun_ns,
+		transition->begun_ns + transition->total_ns, moved,
+		failed,
+	};
+	if (!moved || failed)
+		return;
+	history->nr_clean++;
+	for (unsigned int i = 1; i <= LACE_PHASE_MAX; i++)
+		history->phase_s[i] += 1e-9 * transition->times_ns[i];
 }
 
 static int add_transitions(const struct source *source,
-			   struct lace_rt_transition *all, size_t *nr,
-			   struct lace_error *err)
+			   struct history *history, struct lace_error *err)
 {
 	struct lace_rt_transition *list;
-	size_t nr_list;
+	size_t nr;
 	int ret = lace_client_transitions(source->client, source->dev, &list,
-					  &nr_list, err);
+					  &nr, err);
 
 	if (ret)
 		return ret;
-	for (size_t i = 0; i < nr_list && i < LACE_TRANSITION_HISTORY; i++)
-		if (is_clean(&list[i]))
-			all[(*nr)++] = list[i];
+	for (size_t i = 0; i < nr && i < LACE_TRANSITION_HISTORY; i++)
+		add_transition(history, &list[i]);
 	free(list);
 	return 0;
-}
-
-/* Of a phase, or of all together if phase is 0. */
-static double median_s(const struct lace_rt_transition *all, size_t nr,
-		       unsigned int phase, double *room)
-{
-	for (size_t i = 0; i < nr; i++)
-		room[i] = 1e-9 * (phase ? all[i].times_ns[phase] :
-					  all[i].total_ns);
-	return lace_calibrate_median(room, nr);
 }
 
 static int estimate_transitions(const struct watch *watch, struct found *found,
 				struct lace_error *err)
 {
-	size_t most = (size_t)watch->nr_sources * LACE_TRANSITION_HISTORY;
-	struct lace_rt_transition *all = calloc(most, sizeof(*all));
-	double *room = calloc(most, sizeof(*room));
-	int ret = all && room ? 0 : lace_no_memory(err);
+	struct history history = {
+		.spans = calloc((size_t)watch->nr_sources *
+				LACE_TRANSITION_HISTORY, sizeof(*history.spans)),
+	};
+	int ret = history.spans ? 0 : lace_no_memory(err);
 
 	for (unsigned int i = 0; !ret && i < watch->nr_sources; i++)
-		ret = add_transitions(&watch->sources[i], all,
-				      &found->nr_transitions, err);
-	for (unsigned int phase = 0;
-	     !ret && found->nr_transitions && phase <= LACE_PHASE_MAX; phase++)
-		found->phase_s[phase] = median_s(all, found->nr_transitions,
-						 phase, room);
-	found->reconfig_s = found->phase_s[0];
-	free(room);
-	free(all);
+		ret = add_transitions(&watch->sources[i], &history, err);
+	if (!ret)
+		found->reconfig_s = lace_calibrate_transition(
+			history.spans, history.nr, &found->nr_transitions);
+	for (unsigned int i = 1; history.nr_clean && i <= LACE_PHASE_MAX; i++)
+		found->phase_s[i] = history.phase_s[i] / history.nr_clean;
+	free(history.spans);
 	return ret;
 }
 
@@ -412,7 +418,7 @@ static void print_transitions(const struct found *found)
 		puts("transition     there was none to measure");
 		return;
 	}
-	printf("transition     %.3f ms (median of %zu):", 1e3 * found->reconfig_s,
+	printf("transition     %.3f ms (mean of %zu), at a node:", 1e3 * found->reconfig_s,
 	       found->nr_transitions);
 	for (unsigned int i = 1; i <= LACE_PHASE_MAX; i++)
 		printf(" %s %.3f", phase_name(i), 1e3 * found->phase_s[i]);
