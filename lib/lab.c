@@ -506,18 +506,25 @@ int lace_lab_apply(struct lace_lab *lab, const struct lace_plan *plan,
 	return ret;
 }
 
+int lace_lab_active(struct lace_lab *lab, unsigned int n, int64_t *active,
+		    struct lace_error *err)
+{
+	struct lace_rt_device device;
+
+	if (lace_client_device(lab->nodes[n].client, lab->device, &device, err))
+		return lace_lab_of_node(lab, n, err);
+	*active = device.segment;
+	return 0;
+}
+
 static int read_active(struct lace_lab *lab, int64_t *actives,
 		       struct lace_error *err)
 {
-	struct lace_rt_device device;
 	unsigned int n;
 
-	for (n = 0; n < lab->cluster.nr_nodes; n++) {
-		if (lace_client_device(lab->nodes[n].client, lab->device,
-				       &device, err))
-			return lace_lab_of_node(lab, n, err);
-		actives[n] = device.segment;
-	}
+	for (n = 0; n < lab->cluster.nr_nodes; n++)
+		if (lace_lab_active(lab, n, &actives[n], err))
+			return -1;
 	return 0;
 }
 

@@ -44,6 +44,9 @@ int lace_lab_compare_node(struct lace_lab *lab, const struct lace_plan *plan,
 			  struct lace_error *err);
 /* Lets go of what lace_lab_compare_node() found. */
 void lace_lab_forget(struct lace_lab *lab);
+/* Number of the segment that a node follows; negative: of none. */
+int lace_lab_active(struct lace_lab *lab, unsigned int node, int64_t *active,
+		    struct lace_error *err);
 /* Says which node an error is about.  Returns -1. */
 int lace_lab_of_node(const struct lace_lab *lab, unsigned int node,
 		     struct lace_error *err);

@@ -11,8 +11,9 @@
  *
  * The goal is one for all.  It changes once, from the new segment to the old
  * one, as soon as a node is known to have failed: those that are under way are
- * told to abort, those that are done start a transition back.  Calls for
- * another segment than the goal are stale; their nodes will call again.
+ * told to abort, those that are done start a transition back.  One that fails on
+ * its way back stays there, without the lanes that failed.  Calls for another
+ * segment than the goal are stale; their nodes will call again.
  */
 #include "lab_impl.h"
 
@@ -36,14 +37,16 @@ struct member {
 	struct lace_rt_transition *last;
 };
 
-struct group {
+struct lace_lab_group {
 	struct lace_lab *lab;
 	const struct lace_plan *plan;
-	const struct lace_rt_request *request;
-	struct lace_lab_transition *result;
 	unsigned int nr;
 	struct member *members;
 	struct pollfd *fds; /* two of each member */
+	int64_t active; /* segment, or LACE_RT_NONE: to be asked for */
+	/* Of the transition that runs: */
+	const struct lace_rt_request *request;
+	struct lace_lab_transition *result;
 	uint32_t goal;
 	double ocs_s;
 };
@@ -58,8 +61,7 @@ static double now_s(void)
 
 /* ---- what happens ---- */
 
-static int read_calls(struct group *group, struct member *member,
-		      struct lace_error *err)
+static int read_calls(struct member *member, struct lace_error *err)
 {
 	struct lace_rt_hook call;
 	int ret;
@@ -69,12 +71,12 @@ static int read_calls(struct group *group, struct member *member,
 		    call.transition != member->last->id)
 			continue;
 		member->call = call;
-		member->called = call.to == group->goal;
+		member->called = true;
 	}
 	return ret;
 }
 
-static int ask(struct group *group, struct member *member,
+static int ask(struct lace_lab_group *group, struct member *member,
 	       struct lace_error *err)
 {
 	if (lace_client_transition(member->client, group->lab->device,
@@ -84,7 +86,7 @@ static int ask(struct group *group, struct member *member,
 	return 0;
 }
 
-static int read_events(struct group *group, struct member *member,
+static int read_events(struct lace_lab_group *group, struct member *member,
 		       struct lace_error *err)
 {
 	struct lace_rt_event event;
@@ -103,7 +105,7 @@ static int read_events(struct group *group, struct member *member,
 	return ret || !lost ? ret : ask(group, member, err);
 }
 
-static int read_all(struct group *group, struct lace_error *err)
+static int read_all(struct lace_lab_group *group, struct lace_error *err)
 {
 	struct member *member;
 	unsigned int n;
@@ -111,7 +113,7 @@ static int read_all(struct group *group, struct lace_error *err)
 	for (n = 0; n < group->nr; n++) {
 		member = &group->members[n];
 		if (read_events(group, member, err) ||
-		    read_calls(group, member, err))
+		    read_calls(member, err))
 			return lace_lab_of_node(group->lab, n, err);
 	}
 	return 0;
@@ -130,7 +132,7 @@ static bool has_failed(const struct member *member)
 		 last->request.on_failure == LACE_ON_FAILURE_ROLLBACK));
 }
 
-static int start(struct group *group, unsigned int n, uint32_t to,
+static int start(struct lace_lab_group *group, unsigned int n, uint32_t to,
 		 struct lace_error *err)
 {
 	struct member *member = &group->members[n];
@@ -138,6 +140,8 @@ static int start(struct group *group, unsigned int n, uint32_t to,
 	uint64_t id;
 
 	request.to = to;
+	if (to != group->request->to)
+		request.on_failure = LACE_ON_FAILURE_DEGRADE;
 	if (lace_client_start_transition(member->client, group->lab->device,
 					 &request, &id, err))
 		return lace_lab_of_node(group->lab, n, err);
@@ -149,14 +153,13 @@ static int start(struct group *group, unsigned int n, uint32_t to,
 }
 
 /* A node that ends at this very moment needs no abort. */
-static int send_back(struct group *group, unsigned int n,
+static int send_back(struct lace_lab_group *group, unsigned int n,
 		     struct lace_error *err)
 {
 	struct member *member = &group->members[n];
 	struct lace_error ignored;
 
 	member->returning = true;
-	member->called = member->called && member->call.to == group->goal;
 	if (!member->last->id || has_failed(member))
 		return 0;
 	if (!member->running)
@@ -167,7 +170,7 @@ static int send_back(struct group *group, unsigned int n,
 }
 
 /* A node that was done before it could be told starts over, backwards. */
-static int go_back(struct group *group, struct lace_error *err)
+static int go_back(struct lace_lab_group *group, struct lace_error *err)
 {
 	struct member *member;
 	unsigned int n;
@@ -187,7 +190,7 @@ static int go_back(struct group *group, struct lace_error *err)
 	return 0;
 }
 
-static bool any_failed(const struct group *group)
+static bool any_failed(const struct lace_lab_group *group)
 {
 	unsigned int n;
 
@@ -199,7 +202,7 @@ static bool any_failed(const struct group *group)
 
 /* ---- the OCS ---- */
 
-static bool any_running(const struct group *group)
+static bool any_running(const struct lace_lab_group *group)
 {
 	unsigned int n;
 
@@ -209,17 +212,27 @@ static bool any_running(const struct group *group)
 	return false;
 }
 
-static bool all_called(const struct group *group)
+/* Also by a call that was for the goal before it was the goal: a node calls when
+ * it turns back, before it says that it does.
+ */
+static bool has_called(const struct lace_lab_group *group,
+		       const struct member *member)
+{
+	return member->called && member->call.to == group->goal;
+}
+
+static bool all_called(const struct lace_lab_group *group)
 {
 	unsigned int n;
 
 	for (n = 0; n < group->nr; n++)
-		if (group->members[n].running && !group->members[n].called)
+		if (group->members[n].running &&
+		    !has_called(group, &group->members[n]))
 			return false;
 	return true;
 }
 
-static int switch_ocs(struct group *group, struct lace_error *err)
+static int switch_ocs(struct lace_lab_group *group, struct lace_error *err)
 {
 	struct lab_crosses crosses = {0};
 	double begin;
@@ -240,7 +253,7 @@ static int switch_ocs(struct group *group, struct lace_error *err)
 /* All who called hear what became of it.  One whose time is over goes on by
  * itself, and is seen to.
  */
-static int answer_all(struct group *group, const char *reason,
+static int answer_all(struct lace_lab_group *group, const char *reason,
 		      struct lace_error *err)
 {
 	struct member *member;
@@ -249,7 +262,7 @@ static int answer_all(struct group *group, const char *reason,
 
 	for (n = 0; n < group->nr; n++) {
 		member = &group->members[n];
-		if (!member->running || !member->called)
+		if (!member->running || !has_called(group, member))
 			continue;
 		member->called = false;
 		ret = lace_client_answer_call(member->client, &member->call,
@@ -260,7 +273,7 @@ static int answer_all(struct group *group, const char *reason,
 	return 0;
 }
 
-static int switch_all(struct group *group, struct lace_error *err)
+static int switch_all(struct lace_lab_group *group, struct lace_error *err)
 {
 	struct lace_error why;
 
@@ -270,7 +283,7 @@ static int switch_all(struct group *group, struct lace_error *err)
 
 /* ---- from beginning to end ---- */
 
-static int wait_for_more(struct group *group, struct lace_error *err)
+static int wait_for_more(struct lace_lab_group *group, struct lace_error *err)
 {
 	int ret;
 
@@ -284,7 +297,8 @@ static int wait_for_more(struct group *group, struct lace_error *err)
 			 ret ? strerror(errno) : "no word for half a minute");
 }
 
-static int run(struct group *group, int64_t from, struct lace_error *err)
+static int run(struct lace_lab_group *group, int64_t from,
+	       struct lace_error *err)
 {
 	while (any_running(group)) {
 		if (wait_for_more(group, err) || read_all(group, err))
@@ -301,7 +315,8 @@ static int run(struct group *group, int64_t from, struct lace_error *err)
 	return 0;
 }
 
-static int start_all(struct group *group, int64_t from, struct lace_error *err)
+static int start_all(struct lace_lab_group *group, int64_t from,
+		     struct lace_error *err)
 {
 	struct lace_error ignored;
 	unsigned int n;
@@ -318,69 +333,28 @@ static int start_all(struct group *group, int64_t from, struct lace_error *err)
 	return 0;
 }
 
-static int open_member(struct group *group, unsigned int n,
-		       struct lace_error *err)
-{
-	struct member *member = &group->members[n];
-	struct lace_lab *lab = group->lab;
-
-	member->last = &group->result->nodes[n];
-	if (lace_client_open(lab->nodes[n].netns, &member->client, err) ||
-	    lace_monitor_open(lab->nodes[n].netns, &member->monitor, err) ||
-	    lace_client_set_hook(member->client, lab->device, HOOK_NAME,
-				 1U << LACE_PHASE_SWITCH, err))
-		return lace_lab_of_node(lab, n, err);
-	group->fds[2 * n] = (struct pollfd){
-		.fd = lace_client_fd(member->client), .events = POLLIN};
-	group->fds[2 * n + 1] = (struct pollfd){
-		.fd = lace_monitor_fd(member->monitor), .events = POLLIN};
-	return 0;
-}
-
-static void close_members(struct group *group)
-{
-	unsigned int n;
-
-	for (n = 0; group->members && n < group->nr; n++) {
-		lace_client_close(group->members[n].client);
-		lace_monitor_close(group->members[n].monitor);
-	}
-	free(group->members);
-	free(group->fds);
-}
-
-static void sum_up(const struct group *group)
+static void sum_up(const struct lace_lab_group *group, double begin)
 {
 	struct lace_lab_transition *result = group->result;
 	unsigned int n;
 
 	result->done = true;
+	result->total_s = now_s() - begin;
 	result->ocs_s = group->ocs_s;
-	for (n = 0; n < group->nr; n++) {
+	for (n = 0; n < group->nr; n++)
 		result->done &= result->nodes[n].result == LACE_RESULT_DONE &&
 				result->nodes[n].request.to ==
 					group->request->to;
-		if (result->total_s < result->nodes[n].total_ns / 1e9)
-			result->total_s = result->nodes[n].total_ns / 1e9;
-	}
 }
 
-static int go(struct group *group, int64_t from, struct lace_error *err)
+static int go(struct lace_lab_group *group, int64_t from,
+	      struct lace_error *err)
 {
-	unsigned int n;
+	double begin = now_s();
 
-	group->members = calloc(group->nr + 1, sizeof(*group->members));
-	group->fds = calloc(2 * group->nr + 1, sizeof(*group->fds));
-	group->result->nodes =
-		calloc(group->nr + 1, sizeof(*group->result->nodes));
-	if (!group->members || !group->fds || !group->result->nodes)
-		return lace_no_memory(err);
-	for (n = 0; n < group->nr; n++)
-		if (open_member(group, n, err))
-			return -1;
 	if (start_all(group, from, err) || run(group, from, err))
 		return -1;
-	sum_up(group);
+	sum_up(group, begin);
 	return 0;
 }
 
@@ -389,18 +363,18 @@ static int go(struct group *group, int64_t from, struct lace_error *err)
 static int active_segment(struct lace_lab *lab, const struct lace_plan *plan,
 			  int64_t *active, struct lace_error *err)
 {
-	struct lace_rt_device device;
+	int64_t first = 0;
 	unsigned int n;
 
 	for (n = 0; n < lab->cluster.nr_nodes; n++) {
-		if (lace_client_device(lab->nodes[n].client, lab->device,
-				       &device, err))
-			return lace_lab_of_node(lab, n, err);
-		if (n && device.segment != *active)
+		if (lace_lab_active(lab, n, active, err))
+			return -1;
+		if (!n)
+			first = *active;
+		if (*active != first)
 			return lace_fail(
 				err, LACE_ERR_ANSWER,
 				"nodes have different segments in force: apply the plan without a transition first");
-		*active = device.segment;
 	}
 	if (*active < 0 || *active >= plan->nr_segments)
 		return lace_fail(
@@ -428,46 +402,154 @@ static int check_plan(struct lace_lab *lab, const struct lace_plan *plan,
 		"another plan is in force: apply this one without a transition first");
 }
 
+/* ---- the group ---- */
+
+static int open_member(struct lace_lab_group *group, unsigned int n,
+		       struct lace_error *err)
+{
+	struct member *member = &group->members[n];
+	struct lace_lab *lab = group->lab;
+
+	if (lace_client_open(lab->nodes[n].netns, &member->client, err) ||
+	    lace_monitor_open(lab->nodes[n].netns, &member->monitor, err) ||
+	    lace_client_set_hook(member->client, lab->device, HOOK_NAME,
+				 1U << LACE_PHASE_SWITCH, err))
+		return lace_lab_of_node(lab, n, err);
+	group->fds[2 * n] = (struct pollfd){
+		.fd = lace_client_fd(member->client), .events = POLLIN};
+	group->fds[2 * n + 1] = (struct pollfd){
+		.fd = lace_monitor_fd(member->monitor), .events = POLLIN};
+	return 0;
+}
+
+static int open_members(struct lace_lab_group *group, struct lace_error *err)
+{
+	unsigned int n;
+
+	group->members = calloc(group->nr + 1, sizeof(*group->members));
+	group->fds = calloc(2 * group->nr + 1, sizeof(*group->fds));
+	if (!group->members || !group->fds)
+		return lace_no_memory(err);
+	for (n = 0; n < group->nr; n++)
+		if (open_member(group, n, err))
+			return -1;
+	return 0;
+}
+
 /**
- * lace_lab_go() - go to another segment of the plan while traffic flows
- * @lab: the lab, on which the plan is in force
- * @plan: the plan
+ * lace_lab_group_open() - make ready for transitions of all nodes
+ * @lab: the lab, on which the plan is in force; to be kept open
+ * @plan: the plan, to be kept as well
+ * @group: filled with the group, to be closed
+ * @err: filled on failure
+ *
+ * All that can be done before traffic has to stop: sockets in all namespaces,
+ * hooks, and whether the nodes have this plan.
+ *
+ * Return: 0 or a negative value.
+ */
+int lace_lab_group_open(struct lace_lab *lab, const struct lace_plan *plan,
+			struct lace_lab_group **group, struct lace_error *err)
+{
+	int64_t active;
+
+	if (active_segment(lab, plan, &active, err) ||
+	    check_plan(lab, plan, active, err))
+		return -1;
+	*group = calloc(1, sizeof(**group));
+	if (!*group)
+		return lace_no_memory(err);
+	(*group)->active = active;
+	(*group)->lab = lab;
+	(*group)->plan = plan;
+	(*group)->nr = lab->cluster.nr_nodes;
+	if (!open_members(*group, err))
+		return 0;
+	lace_lab_group_close(*group);
+	*group = NULL;
+	return -1;
+}
+
+/**
+ * lace_lab_group_close() - let go of a group; its hooks are hooks no more
+ * @group: the group; NULL does nothing
+ */
+void lace_lab_group_close(struct lace_lab_group *group)
+{
+	unsigned int n;
+
+	if (!group)
+		return;
+	for (n = 0; group->members && n < group->nr; n++) {
+		lace_client_close(group->members[n].client);
+		lace_monitor_close(group->members[n].monitor);
+	}
+	free(group->members);
+	free(group->fds);
+	free(group);
+}
+
+/* Nothing is left over from the transition before but sockets. */
+static int prepare(struct lace_lab_group *group,
+		   const struct lace_rt_request *request,
+		   struct lace_lab_transition *result, struct lace_error *err)
+{
+	struct member *member;
+	unsigned int n;
+
+	result->nodes = calloc(group->nr + 1, sizeof(*result->nodes));
+	if (!result->nodes)
+		return lace_no_memory(err);
+	result->nr_nodes = group->nr;
+	group->request = request;
+	group->result = result;
+	group->goal = request->to;
+	group->ocs_s = 0;
+	for (n = 0; n < group->nr; n++) {
+		member = &group->members[n];
+		member->last = &result->nodes[n];
+		member->running = false;
+		member->called = false;
+		member->returning = false;
+	}
+	return 0;
+}
+
+/**
+ * lace_lab_group_go() - go to another segment of the plan while traffic flows
+ * @group: the group
  * @request: segment, and what each node is to do if it fails
  * @result: filled with what became of it, also where the nodes went back
  * @err: filled on failure
  *
  * Return: 0 or a negative value.
  */
-int lace_lab_go(struct lace_lab *lab, const struct lace_plan *plan,
-		const struct lace_rt_request *request,
-		struct lace_lab_transition *result, struct lace_error *err)
+int lace_lab_group_go(struct lace_lab_group *group,
+		      const struct lace_rt_request *request,
+		      struct lace_lab_transition *result,
+		      struct lace_error *err)
 {
-	struct group group = {
-		.lab = lab,
-		.plan = plan,
-		.request = request,
-		.result = result,
-		.nr = lab->cluster.nr_nodes,
-		.goal = request->to,
-	};
-	int64_t from;
+	int64_t from = group->active;
 	int ret;
 
 	memset(result, 0, sizeof(*result));
-	if (request->to >= plan->nr_segments)
+	if (request->to >= group->plan->nr_segments)
 		return lace_fail(err, LACE_ERR_INPUT,
 				 "the plan has no segment %u, and %u segments",
-				 request->to, plan->nr_segments);
-	if (active_segment(lab, plan, &from, err) ||
-	    check_plan(lab, plan, from, err))
+				 request->to, group->plan->nr_segments);
+	if (from == LACE_RT_NONE &&
+	    active_segment(group->lab, group->plan, &from, err))
 		return -1;
 	result->from = from;
 	result->done = from == request->to;
 	if (result->done)
 		return 0;
-	result->nr_nodes = group.nr;
-	ret = go(&group, from, err);
-	close_members(&group);
+	ret = prepare(group, request, result, err);
+	if (!ret)
+		ret = go(group, from, err);
+	group->active = LACE_RT_NONE;
+	if (!ret && result->done)
+		group->active = request->to;
 	if (ret)
 		lace_lab_transition_free(result);
 	return ret;

@@ -154,23 +154,34 @@ int lace_lab_activate(struct lace_lab *lab, const struct lace_plan *plan,
 
 /* ---- lab_transition.c: all nodes of a lab go over together ---- */
 
+struct lace_lab_group;
+
 struct lace_lab_transition {
 	bool done;			/* all nodes are in the new segment */
 	int64_t from;
-	double total_s;			/* of the node that took longest */
+	double total_s;			/* from the first node's start until the
+					 * last one's end was heard of
+					 */
 	double ocs_s;			/* of these, until the OCS had switched */
 	unsigned int nr_nodes;
 	struct lace_rt_transition *nodes;	/* the last one of each */
 };
 
-/* From the segment of plan that is in force to another one while traffic flows:
- * every node goes through a transition, and when all have drained their lanes
- * the OCS is switched.  Where a node fails, all go back.
+/* Makes ready for transitions between segments of plan, one of which is in
+ * force.  One group of a lab at a time.
+ */
+int lace_lab_group_open(struct lace_lab *lab, const struct lace_plan *plan,
+			struct lace_lab_group **group, struct lace_error *err);
+void lace_lab_group_close(struct lace_lab_group *group);
+/* From the segment that is in force to another one while traffic flows: every
+ * node goes through a transition, and when all have drained their lanes the OCS
+ * is switched.  Where a node fails, all go back.
  * 0: result is filled, whatever became of it; free it.
  */
-int lace_lab_go(struct lace_lab *lab, const struct lace_plan *plan,
-		const struct lace_rt_request *request,
-		struct lace_lab_transition *result, struct lace_error *err);
+int lace_lab_group_go(struct lace_lab_group *group,
+		      const struct lace_rt_request *request,
+		      struct lace_lab_transition *result,
+		      struct lace_error *err);
 void lace_lab_transition_free(struct lace_lab_transition *result);
 /* "lane gpu0/1 reaches gpu2/0, plan says gpu1/1"; text is returned. */
 #define LACE_FAULT_SIZE 512

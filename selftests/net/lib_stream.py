@@ -10,11 +10,15 @@ import subprocess
 import threading
 import time
 
-from lib_kmod import expect, inside
+from lib_kmod import LANE_GET, TX, Netlink, dev, expect, inside, run, u8
 from lib_lab import Lab, lacectl
 
 PERIOD = 65521		# of what is sent: prime, so that no shift looks right
 CHUNK = 32768
+
+
+# Longer than TCP ever waits until it tries again: it decides what is broken.
+PATIENCE_S = 200
 
 
 class Stream:
@@ -29,10 +33,11 @@ class Stream:
         with inside(receiver):
             listener = socket.create_server((address, port))
         with inside(sender):
-            self.out = socket.create_connection((address, port), timeout=60)
+            self.out = socket.create_connection((address, port),
+                                                timeout=PATIENCE_S)
         self.incoming = listener.accept()[0]
         listener.close()
-        self.incoming.settimeout(60)
+        self.incoming.settimeout(PATIENCE_S)
         self.threads = [threading.Thread(target=self.guard, args=(f,))
                         for f in (self.send, self.receive)]
         for thread in self.threads:
@@ -65,12 +70,17 @@ class Stream:
         """Ends it in order, so that nothing is under way."""
         self.stopped = True
         for thread in self.threads:
-            thread.join(120)
+            thread.join(PATIENCE_S)
         if any(t.is_alive() for t in self.threads):
             self.error = self.error or OSError("does not end")
         self.bad += abs(self.sent - self.received)
         self.out.close()
         self.incoming.close()
+
+
+def interface(fibre):
+    """Of the OCS, that leads to and comes from this (node, port)."""
+    return "n%dp%d" % fibre
 
 
 class TransitionLab(Lab):
@@ -111,21 +121,51 @@ class TransitionLab(Lab):
                          *options, status=status)
         return json.loads(output) if status == 0 else output
 
-    def streams(self):
-        """Three along the lanes that stay, three for the pairs that do not."""
-        return [Stream(self.netns(n), self.netns((n + hops) % 3),
-                       self.address((n + hops) % 3), 5000 + 10 * hops + n)
-                for hops in (1, 2) for n in range(3)]
+    def stream(self, source, target, port):
+        stream = Stream(self.netns(source), self.netns(target),
+                        self.address(target), port)
+        stream.pair = source, target
+        return stream
+
+    def in_switch(self, lines, force=False):
+        """Lines of tc in the switch; what fails fails, unless it is forced."""
+        run("tc", "-n", self.name + "-ocs", *["-force"][:force], "-batch", "-",
+            commands="\n".join(lines), check=not force)
+
+    def mislead(self, source, at, output=None):
+        """An OCS that does not do what it says: light of this (node, port) that
+        should come out at some outputs does at another one, or at none.
+        """
+        # MAC addresses end in the numbers of node and port.
+        match = "u32 match u32 0x%02x%02x0000 0xffff0000 at -4" % source
+        action = "drop" if output is None else \
+            "mirred egress redirect dev " + interface(output)
+        self.in_switch("filter add dev %s egress pref 7 %s action %s" % (
+            interface(one), match, action) for one in at)
+
+    def put_right(self, at):
+        self.in_switch(("filter del dev %s egress pref 7" % interface(one)
+                        for one in at), force=True)
+
+    def device(self, node):
+        return json.loads(lacectl("-j", "-n", self.netns(node), "device"))[0]
+
+    def streams(self, along=1):
+        """So many along each lane that stays, and one for each pair that has
+        none.
+        """
+        return [self.stream(n, (n + hops) % 3, 5000 + 100 * i + 10 * hops + n)
+                for hops, number in ((1, along), (2, 1))
+                for i in range(number) for n in range(3)]
 
     def kept_bytes(self):
         """Sent so far on the lanes that stay."""
-        return sum(self.lane(n, 0, "tx")["bytes"] for n in range(3))
-
-    def kept_rate(self, seconds):
-        """Bytes per second on these in a time without transitions."""
-        begin, before = time.monotonic(), self.kept_bytes()
-        time.sleep(seconds)
-        return (self.kept_bytes() - before) / (time.monotonic() - begin)
+        total = 0
+        for node in range(3):
+            with Netlink(self.netns(node)) as netlink:
+                total += netlink.get(LANE_GET, dev(), u8(3, 0),
+                                     u8(5, TX))["stats"]["bytes"]
+        return total
 
     def down(self):
         subprocess.run(("lacectl", "lab", "down", self.name), check=False,

@@ -55,7 +55,7 @@ static int go_over(struct lanes *lanes, unsigned int segment,
 	struct lace_lab_transition transition;
 	int ret;
 
-	if (lace_lab_go(lanes->lab, lanes->plan, &request, &transition, err))
+	if (lace_lab_group_go(lanes->group, &request, &transition, err))
 		return -1;
 	ret = transition.done ? 0 :
 		lace_fail(err, LACE_ERR_ANSWER,
@@ -83,7 +83,20 @@ int lanes_enter(void *arg, unsigned int segment, struct lace_error *err)
 					  err);
 	if (lace_lab_apply(lanes->lab, lanes->plan, 0, &nr_changes, err))
 		return -1;
+	if (lanes->transitions &&
+	    lace_lab_group_open(lanes->lab, lanes->plan, &lanes->group, err))
+		return -1;
 	return add_counters(lanes, -1, err);
+}
+
+/**
+ * lanes_leave() - the last segment is over
+ * @lanes:	lanes; the segment stays in force
+ */
+void lanes_leave(struct lanes *lanes)
+{
+	lace_lab_group_close(lanes->group);
+	lanes->group = NULL;
 }
 
 /**

@@ -201,15 +201,16 @@ static int play_plan(const struct settings *settings, double scale_bytes,
 		.prediction = &state->prediction,
 		.transitions = transitions,
 	};
+	int ret;
 
 	if (predict(&state->cluster, &state->demand, &state->plan, &scale,
 		    &state->prediction, err) ||
 	    lace_lab_open(settings->place->lab, &state->lab, err))
 		return -1;
 	lanes.lab = state->lab;
-	if (play(settings, lanes_enter, &lanes, &state->result, err))
-		return -1;
-	return lanes_count(&lanes, err);
+	ret = play(settings, lanes_enter, &lanes, &state->result, err);
+	lanes_leave(&lanes);
+	return ret ? ret : lanes_count(&lanes, err);
 }
 
 /* The result is there to be printed when this returns 0. */

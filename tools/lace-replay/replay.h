@@ -215,9 +215,11 @@ void prediction_free(struct prediction *prediction);
 /* ---- lanes.c: the lab's circuits and counters ---- */
 
 struct lace_lab;
+struct lace_lab_group;
 
 struct lanes {
 	struct lace_lab *lab;
+	struct lace_lab_group *group;	/* NULL: none is open */
 	const struct lace_cluster *cluster;
 	const struct lace_plan *plan;
 	struct prediction *prediction;	/* its lanes are measured */
@@ -226,6 +228,7 @@ struct lanes {
 
 /* A play_enter. */
 int lanes_enter(void *lanes, unsigned int segment, struct lace_error *err);
+void lanes_leave(struct lanes *lanes);
 int lanes_count(struct lanes *lanes, struct lace_error *err);
 
 /* ---- report.c: what came of it ---- */

@@ -111,10 +111,15 @@ static int go(const struct lacectl *ctl, const struct plan_words *words,
 					       LACE_ON_FAILURE_ROLLBACK,
 	};
 	struct lace_lab_transition result;
-	int ret = 0;
+	struct lace_lab_group *group;
+	int ret;
 
-	if (lace_lab_go(lab, plan, &request, &result, err))
+	if (lace_lab_group_open(lab, plan, &group, err))
 		return -1;
+	ret = lace_lab_group_go(group, &request, &result, err);
+	lace_lab_group_close(group);
+	if (ret)
+		return ret;
 	if (ctl->json)
 		ret = print_json(ctl, json_result(words->lab, cluster,
 						  words->segment, &result),
