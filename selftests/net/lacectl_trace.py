@@ -344,6 +344,56 @@ def export():
            {"t-n1/lace0"}, "one device")
 
 
+def turn(segment):
+    """A transition of the lab; what node 0 says of it."""
+    lacectl("plan", "apply", LAB.path("turns.json"), "--lab", LAB.name,
+            "--segment", str(segment), "--transition")
+    return json.loads(lacectl("-j", "-n", LAB.netns(0), "transition", "show",
+                              "dev", "lace0"))
+
+
+def transitions():
+    """Phases of transitions are in histograms, and on tracks of the timeline."""
+    turns = LAB.write_plan([
+        {"transmit_s": 1, "routes": [], "circuits": circuits}
+        for circuits in (BOTH, [BOTH[0], BOTH[2]])], name="turns.json")
+    lacectl("plan", "apply", turns, "--lab", LAB.name)
+    fresh(0, 1)
+    told = [turn(segment) for segment in (1, 0, 1, 0)]
+    expect(all(one["result"] == "done" for one in told), told)
+
+    found = show(0)["histograms"]
+    for phase in ("quiesce", "drain", "switch", "settle", "verify", "resume"):
+        one = found[phase + "_ns"]
+        took = sum(t["times_ns"][phase] for t in told)
+        expect((one["count"], one["sum"]) == (len(told), took),
+               (phase, one, told))
+    whole = found["transition_ns"]
+    expect((whole["count"], whole["sum"]) ==
+           (len(told), sum(t["total_ns"] for t in told)), (whole, told))
+
+    events = json.loads(trace(0, "export", "dev", "lace0"))["traceEvents"]
+    tracks = {e["tid"]: e["args"]["name"] for e in events
+              if e["name"] == "thread_name"}
+    slices = {name: [e for e in events if e["ph"] == "X" and
+                     tracks[e["tid"]] == name]
+              for name in ("transition", "phase")}
+    expect([one["name"].split(": ")[1] for one in slices["transition"]] ==
+           ["done"] * len(told), slices)
+    for one, said in zip(slices["transition"], told):
+        inside = [e for e in slices["phase"]
+                  if e["args"]["transition"] == one["args"]["transition"]]
+        names = [e["name"] for e in inside]
+        expect(names == ["quiesce", "drain", "switch", "settle", "verify",
+                         "resume"], names)
+        expect(abs(one["dur"] * 1000 - said["total_ns"]) < 10, (one, said))
+        expect(one["ts"] <= inside[0]["ts"] + 0.002, (one, inside[0]))
+        ends = [e["ts"] + e["dur"] for e in inside]
+        expect(all(end <= e["ts"] + 0.002 for end, e in zip(ends, inside[1:])),
+               inside)
+    LAB.apply(BOTH)
+
+
 def export_fails():
     """What cannot be written is said, and does not stay."""
     expect("/nonexistent/x: " in refused(["export", "-o", "/nonexistent/x"], 2),
@@ -500,8 +550,9 @@ if __name__ == "__main__":
         LAB.up("switch-time", "0")
         LAB.apply(BOTH)
         main(off_at_first, pinned, usage, map_dump, iterators, histograms,
-             drops, again, at_once, other_layouts, export, export_fails,
-             few_events, device_goes, top, documented, bad_words, holds_module)
+             drops, again, at_once, other_layouts, export, transitions,
+             export_fails, few_events, device_goes, top, top_of_queue,
+             documented, bad_words, holds_module)
     finally:
         subprocess.run(("lacectl", "lab", "down", "t"), check=False,
                        stderr=subprocess.DEVNULL)

@@ -37,7 +37,7 @@ struct timeline {
 	int pid;
 	bool named[TRACKS];
 	uint64_t free_at[TRACKS];	/* when the lane is through */
-	struct span segment, phase;
+	struct span segment, transition, phase;
 };
 
 struct output {
@@ -212,9 +212,31 @@ static void begin_phase(struct output *out, struct timeline *line,
 			const struct trace_event *event)
 {
 	end_phase(out, line, event->time_ns);
+	if (!line->transition.open ||
+	    line->transition.value[0] != event->value[0]) {
+		line->transition.open = true;
+		line->transition.since = event->time_ns;
+		line->transition.value[0] = event->value[0];
+	}
 	line->phase.open = true;
 	line->phase.since = event->time_ns;
 	memcpy(line->phase.value, event->value, sizeof(line->phase.value));
+}
+
+/* Events are never early and, on a busy machine, late: the first phase tells of
+ * the start, and so does the end less what the module says it took; the earlier
+ * one is right.
+ */
+static uint64_t start_of(const struct timeline *line,
+			 const struct trace_event *end)
+{
+	const struct span *begun = &line->transition;
+	uint64_t start = end->time_ns - end->value[2];
+
+	if (begun->open && begun->value[0] == end->value[0] &&
+	    begun->since < start)
+		start = begun->since;
+	return start;
 }
 
 static void end_transition(struct output *out, struct timeline *line,
@@ -227,7 +249,7 @@ static void end_transition(struct output *out, struct timeline *line,
 		[LACE_RESULT_DEGRADED] = "degraded",
 	};
 	uint64_t result = event->value[1];
-	uint64_t start = event->time_ns - event->value[2];
+	uint64_t start = start_of(line, event), end = start + event->value[2];
 	char name[64];
 
 	end_phase(out, line, event->time_ns);
@@ -237,9 +259,10 @@ static void end_transition(struct output *out, struct timeline *line,
 							       "?");
 	if (start < out->start)
 		start = out->start;
-	write_slice(out, line, TRACK_TRANSITION, name, start, event->time_ns,
+	write_slice(out, line, TRACK_TRANSITION, name, start, end,
 		    json_pack("{s:I}", "transition",
 			      (json_int_t)event->value[0]));
+	line->transition.open = false;
 }
 
 static void write_state(struct output *out, struct timeline *line,
