@@ -331,8 +331,8 @@ void lace_gate_look(struct lace_device *lace)
 void lace_gate_purge(struct lace_device *lace)
 {
 	struct sk_buff_head packets;
-	struct sk_buff *skb;
 	struct queue *queue;
+	struct sk_buff *skb;
 	int i;
 
 	for (i = 0; i < QUEUES; i++) {

@@ -26,8 +26,6 @@
  */
 #ifdef __KERNEL__
 #include <linux/string.h>
-#else
-#include <string.h>
 #endif
 
 #include "reorder_core.h"

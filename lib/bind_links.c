@@ -92,7 +92,7 @@ static bool clear_lane(struct mover *m, unsigned int pool, unsigned int side,
 	return false;
 }
 
-/* One circuit of from to to, others making way; or all stays as it was. */
+/* One circuit of (from, to) more, others making way; or all stays as it was. */
 static bool move(struct mover *m, unsigned int from, unsigned int to,
 		 unsigned int depth)
 {

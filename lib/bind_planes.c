@@ -207,7 +207,6 @@ static int colour_runs(struct planes *planes,
 /* Runs that could keep more of their neighbours, each between the two. */
 static int sweep(struct planes *planes, bool backwards, bool *gained)
 {
-
 	*gained = false;
 	for (unsigned int k = 0; k < planes->nr_runs; k++) {
 		unsigned int i = backwards ? planes->nr_runs - 1 - k : k;

@@ -355,11 +355,12 @@ double lace_bound_row(struct lace_planner *planner,
 	double bound = 0;
 
 	if (rows_init(&r)) {
-		unsigned int row;
+		bool filled = fill_rows(&r);
+		unsigned int row = filled ? fullest_row(&r) : LACE_NONE;
 
-		if (!fill_rows(&r))
+		if (!filled)
 			bound = INFINITY;
-		else if ((row = fullest_row(&r)) != LACE_NONE)
+		else if (row != LACE_NONE)
 			bound = bound_row(&r, row);
 	}
 	rows_free(&r);

@@ -409,7 +409,6 @@ static int change_number(struct maker *maker)
 	return add(maker, LACE_PREPARE, LACE_STEP_NUMBER, node);
 }
 
-
 /* By phase, and in each as they were made. */
 static int sort_steps(struct maker *maker)
 {

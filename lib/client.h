@@ -275,9 +275,10 @@ int lace_client_answer_call(struct lace_client *client,
 struct lace_monitor;
 
 struct lace_rt_event {
-	enum lace_cmd cmd;	/* LACE_CMD_*_NTF; LACE_CMD_UNSPEC: events were
-				 * lost, ask for everything anew
-				 */
+	/* LACE_CMD_*_NTF; LACE_CMD_UNSPEC: events were lost, ask for everything
+	 * anew
+	 */
+	enum lace_cmd cmd;
 	union {
 		struct lace_rt_device device;
 		struct lace_rt_node node;	/* DEL_NTF: ifname and id */

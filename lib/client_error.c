@@ -124,6 +124,7 @@ static const struct names node = {
 		{ LACE_A_NODE_PORT, NAMES(nodeport_names) },
 	},
 };
+
 static const struct names segment = {
 	"segment", NAMES(segment_names), .nested = {
 		{ LACE_A_SEGMENT_CIRCUIT, NAMES(circuit_names) },
@@ -136,6 +137,7 @@ static const struct names transition = {
 		{ LACE_A_TRANSITION_DEADLINES, NAMES(deadline_names) },
 	},
 };
+
 static const struct names hook = { "hook", NAMES(hook_names), .nested = {} };
 
 static const struct names *const of_command[__LACE_CMD_MAX] = {

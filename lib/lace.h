@@ -303,6 +303,7 @@ struct lace_load {
 	double bytes;
 	double capacity_bps;
 };
+
 int lace_plan_load(const struct lace_cluster *cluster,
 		   const struct lace_demand *demand,
 		   const struct lace_plan *plan, unsigned int op,
@@ -485,6 +486,7 @@ struct lace_generate {
 	uint64_t seq;
 	unsigned int grad_bytes;
 };
+
 /* Names of the models, in the order of --help; NULL past the last. */
 const char *lace_generate_model(unsigned int index);
 int lace_generate(const struct lace_generate *spec,
@@ -501,6 +503,7 @@ struct lace_import {
 	unsigned int nr_files;
 	const char *const *files;
 };
+
 /* Warnings and the summary of what was skipped go to report (may be NULL). */
 int lace_import(const struct lace_import *spec, struct lace_schedule *schedule,
 		FILE *report, struct lace_error *err);

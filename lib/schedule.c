@@ -486,7 +486,9 @@ static int read_schedule(const struct lace_json *top, struct reader *reader)
 	at = lace_json_member(top, "name");
 	if (at.value && lace_json_strdup(&at, &schedule->name))
 		return -1;
-	if (!at.value && !(schedule->name = strdup("schedule")))
+	if (!at.value)
+		schedule->name = strdup("schedule");
+	if (!schedule->name)
 		return lace_no_memory(top->doc->err);
 	if (read_placement(top, reader))
 		return -1;

@@ -282,10 +282,12 @@ static const struct table duplex[] = {
 	  PROVE("0.9999999999", "[0, " ALMOST "], 3, null"), "no such row" },
 	{ "as fluid", 1, "[0, 0.5, 1]", "", NULL },
 };
+
 static const struct table not_lanes[] = {
 	{ "duplex pairs say nothing of lanes", 1, "[0, 0.5, 1]", "",
 	  "holds for duplex plans, and the plan is \"lace\"" },
 };
+
 static const struct table lanes[] = {
 	{ "lanes say something of duplex pairs", 1, "[0, 0.5, 1]", "", NULL },
 };

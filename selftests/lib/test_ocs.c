@@ -16,14 +16,17 @@ static struct lace_port a_ports[] = {
 	{ .tx = { 0, 1 }, .rx = { 0, 2 } },
 	{ .tx = { 1, 3 }, .rx = { 1, 4 } },
 };
+
 static struct lace_port b_ports[] = {
 	{ .tx = { 0, 5 }, .rx = { -1, 0 } },
 	{ .tx = { -1, 0 }, .rx = { 1, 6 } },
 };
+
 static struct lace_node nodes[] = {
 	{ .name = "a", .nr_ports = 2, .ports = a_ports },
 	{ .name = "b", .nr_ports = 2, .ports = b_ports },
 };
+
 static struct lace_ocs units[] = { { "ocs0", 8, 8 }, { "ocs1", 8, 8 } };
 static const struct lace_cluster cluster = {
 	.nr_ocs = 2, .ocs = units, .nr_nodes = 2, .nodes = nodes,

@@ -100,10 +100,11 @@ static void tell(const struct steerer *steerer,
 static int run(const struct steerer *steerer,
 	       const struct lace_steer_context *context)
 {
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
 	char packet[ETH_HLEN + 40] = { [12] = 8, [ETH_HLEN] = 0x45 };
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = packet,
-		    .data_size_in = sizeof(packet));
 
+	opts.data_in = packet;
+	opts.data_size_in = sizeof(packet);
 	tell(steerer, context);
 	if (bpf_prog_test_run_opts(steerer->fd, &opts))
 		return -1;

@@ -29,8 +29,10 @@ sparse() {
 # One name space for all of the kernel: globals say whose they are. Of those that
 # the kernel's macros make of a tracepoint its own name counts.
 symbols() {
-	! nm -g --defined-only "build/kmod/lint-$1/kmod/lace.o" |
-		awk '{ print $3 }' |
+	local output
+	output=$(nm -g --defined-only "build/kmod/lint-$1/kmod/lace.o") ||
+		return 1
+	! echo "$output" | awk '{ print $3 }' |
 		sed 's/^__\(SC[KT]__tp_func\|probestub\|traceiter\|tracepoint\)_//' |
 		grep -v '^lace_\|^\(init\|cleanup\)_module$\|^__\(pfx\|kstrtab\|ksymtab\|crc\)_'
 }

@@ -116,6 +116,15 @@ def ending(file):
         yield len(file.lines), "one newline ends a file"
 
 
+def executable(file):
+    """What names its interpreter can be run: the harness passes by what
+    cannot."""
+    wanted = file.text.startswith("#!")
+    if os.access(os.path.join(TOP, file.name), os.X_OK) != wanted:
+        yield 1, "is executable, but names no interpreter" if not wanted \
+            else "names an interpreter, but is not executable"
+
+
 def columns(file):
     """A text that people may search for stays in one piece, however long."""
     for number, line in enumerate(file.lines, 1):
@@ -130,6 +139,7 @@ RULES = (
     ("SPDX lines name the licence of the folder", licence),
     ("files have fewer than %d lines" % MAX_LINES, length),
     ("files end with one newline", ending),
+    ("scripts are executable, and nothing else is", executable),
     ("lines have at most %d columns" % MAX_COLUMNS, columns),
     ("no trailing white space", matching(OURS, r"[ \t]+$")),
     ("tabs indent C", matching(CODE, r"^\t* {8}")),

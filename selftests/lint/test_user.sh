@@ -12,15 +12,22 @@ sources=$(ls lib/*.c tools/*/*.c selftests/*/*.c)
 includes="-Iinclude -Iinclude/uapi -Ilib -isystem build/gen -Itools/common
 	-Iselftests -Iselftests/lib"
 
-# What it says about generated headers is not ours to mend.
+# What it says about generated headers is not ours to mend. Tests are analyzed
+# less deeply than what ships: they took a quarter of the time.
+shallow="--extra-arg=-Xclang --extra-arg=-analyzer-config
+	--extra-arg=-Xclang --extra-arg=mode=shallow"
+
 tidy() {
 	local output
+	command -v clang-tidy || return 1
 	output=$(echo "$sources" | xargs -P "$(nproc)" -I{} sh -c '
 		file=$1
-		shift
-		clang-tidy --quiet "$file" -- -std=gnu11 -D_GNU_SOURCE \
+		depth=$2
+		shift 2
+		[ "${file#selftests/}" != "$file" ] || depth=
+		clang-tidy --quiet "$file" $depth -- -std=gnu11 -D_GNU_SOURCE \
 			-DLACE_VERSION="\"\"" "$@" 2>/dev/null' \
-		tidy {} $includes $(pkg-config --cflags libnl-3.0))
+		tidy {} "$shallow" $includes $(pkg-config --cflags libnl-3.0))
 	! echo "$output" | grep -A12 ': \(error\|warning\):' |
 		grep -v '^build/gen/' | grep -A12 ': \(error\|warning\):'
 }
@@ -37,8 +44,9 @@ cpp() {
 
 # Other programs link with liblace; what it defines must not clash with theirs.
 exported() {
-	! nm -D --defined-only build/lib/liblace.so.* |
-		awk '$2 != "A" && $3 !~ /^lace_/ { print $3; bad = 1 }
+	local output
+	output=$(nm -D --defined-only build/lib/liblace.so.*) || return 1
+	! echo "$output" | awk '$2 != "A" && $3 !~ /^lace_/ { print $3; bad = 1 }
 			END { exit !bad }'
 }
 

@@ -37,13 +37,13 @@ static char *without_length(const char *prefix)
 static int take_node(struct place *place, const struct lace_node *node,
 		     unsigned int number, json_t *from, struct lace_error *err)
 {
+	const char *prefix = NULL, *netns;
 	json_t *ports, *prefixes;
-	const char *prefix, *netns;
 
-	if (json_unpack(from, "{s:s, s:o, s:o}", "netns", &netns, "ports",
-			&ports, "prefixes", &prefixes) ||
-	    !(prefix = json_string_value(json_array_get(prefixes, 0))) ||
-	    json_array_size(ports) != node->nr_ports)
+	if (!json_unpack(from, "{s:s, s:o, s:o}", "netns", &netns, "ports",
+			 &ports, "prefixes", &prefixes))
+		prefix = json_string_value(json_array_get(prefixes, 0));
+	if (!prefix || json_array_size(ports) != node->nr_ports)
 		return lace_fail(err, LACE_ERR_ANSWER,
 				 "lab %s was not made from this cluster",
 				 place->lab);

@@ -265,9 +265,11 @@ int lab_state_namespaces(const char *name, char ***list, size_t *nr,
 	while (fgets(line, sizeof(line), in)) {
 		line[strcspn(line, "\n")] = '\0';
 		more = realloc(*list, (*nr + 1) * sizeof(**list));
-		if (more)
+		if (more) {
 			*list = more;
-		if (!more || !((*list)[*nr] = strdup(line))) {
+			more[*nr] = strdup(line);
+		}
+		if (!more || !more[*nr]) {
 			fclose(in);
 			return lace_fail(err, LACE_ERR_SYSTEM, "out of memory");
 		}

@@ -164,8 +164,8 @@ static int read_heads(const struct trace_pins *pins, int cpus,
 static int read_rings(const struct trace_pins *pins, struct trace_event *events,
 		      uint32_t wanted, struct lace_error *err)
 {
-	uint32_t at = 0, count, total = 0, *keys;
 	LIBBPF_OPTS(bpf_map_batch_opts, opts);
+	uint32_t at = 0, count, total = 0, *keys;
 	int ret = 0;
 
 	keys = malloc(wanted * sizeof(*keys));

@@ -100,6 +100,7 @@ enum lace_attr_dev {
 				 */
 	__LACE_A_DEV_MAX
 };
+
 #define LACE_A_DEV_MAX (__LACE_A_DEV_MAX - 1)
 
 /* Attributes of a port: inside LACE_A_DEV_PORT, and of LACE_CMD_PORT_SET. */
@@ -112,6 +113,7 @@ enum lace_attr_port {
 				 */
 	__LACE_A_PORT_MAX
 };
+
 #define LACE_A_PORT_MAX (__LACE_A_PORT_MAX - 1)
 
 /* What a device counts that belongs to no lane.  All u64, packets.  Of a flow
@@ -140,6 +142,7 @@ enum lace_attr_devstat {
 					 */
 	__LACE_A_DEVSTAT_MAX
 };
+
 #define LACE_A_DEVSTAT_MAX (__LACE_A_DEVSTAT_MAX - 1)
 
 /* Attributes of a node. */
@@ -152,6 +155,7 @@ enum lace_attr_node {
 	LACE_A_NODE_PORT,	/* nest of LACE_A_NODEPORT_*, repeated */
 	__LACE_A_NODE_MAX
 };
+
 #define LACE_A_NODE_MAX (__LACE_A_NODE_MAX - 1)
 
 enum lace_attr_prefix {
@@ -161,6 +165,7 @@ enum lace_attr_prefix {
 	LACE_A_PREFIX_LENGTH,	/* u8; host bits must be zero */
 	__LACE_A_PREFIX_MAX
 };
+
 #define LACE_A_PREFIX_MAX (__LACE_A_PREFIX_MAX - 1)
 
 enum lace_attr_nodeport {
@@ -169,6 +174,7 @@ enum lace_attr_nodeport {
 	LACE_A_NODEPORT_MAC,	/* 6 bytes, unicast */
 	__LACE_A_NODEPORT_MAX
 };
+
 #define LACE_A_NODEPORT_MAX (__LACE_A_NODEPORT_MAX - 1)
 
 /* Direction of a lane, seen from its own host. */
@@ -208,6 +214,7 @@ enum lace_attr_lane {
 	LACE_A_LANE_CLOSED,	/* flag, TX: carries no data until it is proved */
 	__LACE_A_LANE_MAX
 };
+
 #define LACE_A_LANE_MAX (__LACE_A_LANE_MAX - 1)
 
 /* Counters of a lane, all u64.  Bytes are frame bytes as on the fibre less
@@ -256,6 +263,7 @@ enum lace_attr_lanestat {
 	LACE_A_LANESTAT_CONTROL_BYTES,
 	__LACE_A_LANESTAT_MAX
 };
+
 #define LACE_A_LANESTAT_MAX (__LACE_A_LANESTAT_MAX - 1)
 
 /* Attributes of a segment: one node's part of one segment of a plan. */
@@ -269,6 +277,7 @@ enum lace_attr_segment {
 	LACE_A_SEGMENT_ROUTE,	/* nest of LACE_A_ROUTE_*, repeated */
 	__LACE_A_SEGMENT_MAX
 };
+
 #define LACE_A_SEGMENT_MAX (__LACE_A_SEGMENT_MAX - 1)
 
 /* One end of a circuit at a local port. */
@@ -280,6 +289,7 @@ enum lace_attr_circuit {
 	LACE_A_CIRCUIT_PEER_PORT,	/* u8, its port */
 	__LACE_A_CIRCUIT_MAX
 };
+
 #define LACE_A_CIRCUIT_MAX (__LACE_A_CIRCUIT_MAX - 1)
 
 /* One step of a relayed path FROM -> ... -> PREV -> here -> NEXT -> ... -> TO.
@@ -300,6 +310,7 @@ enum lace_attr_route {
 				 */
 	__LACE_A_ROUTE_MAX
 };
+
 #define LACE_A_ROUTE_MAX (__LACE_A_ROUTE_MAX - 1)
 
 /*
@@ -318,6 +329,7 @@ enum lace_transition_phase {
 	LACE_PHASE_RESUME,	/* hooks are told; data flows */
 	__LACE_PHASE_MAX
 };
+
 #define LACE_PHASE_MAX (__LACE_PHASE_MAX - 1)
 
 enum lace_result {
@@ -364,6 +376,7 @@ enum lace_attr_transition {
 	LACE_A_TRANSITION_BEGUN_NS,	/* u64, of CLOCK_REALTIME, when it began */
 	__LACE_A_TRANSITION_MAX
 };
+
 #define LACE_A_TRANSITION_MAX (__LACE_A_TRANSITION_MAX - 1)
 
 /* Deadlines of the phases, numbered as enum lace_transition_phase.  In a
@@ -379,6 +392,7 @@ enum lace_attr_deadline {
 	LACE_A_DEADLINE_RESUME,	/* u32 */
 	__LACE_A_DEADLINE_MAX
 };
+
 #define LACE_A_DEADLINE_MAX (__LACE_A_DEADLINE_MAX - 1)
 
 /* Time spent in the phases, numbered as enum lace_transition_phase.  All u64,
@@ -395,6 +409,7 @@ enum lace_attr_time {
 	LACE_A_TIME_PAD,
 	__LACE_A_TIME_MAX
 };
+
 #define LACE_A_TIME_MAX (__LACE_A_TIME_MAX - 1)
 
 enum lace_fault {
@@ -421,6 +436,7 @@ enum lace_attr_fault {
 	LACE_A_FAULT_ERROR,	/* s32, errno that the hook gave */
 	__LACE_A_FAULT_MAX
 };
+
 #define LACE_A_FAULT_MAX (__LACE_A_FAULT_MAX - 1)
 
 #define LACE_MAX_PHASE_MSECS 600000
@@ -461,6 +477,7 @@ enum lace_attr_hook {
 				 */
 	__LACE_A_HOOK_MAX
 };
+
 #define LACE_A_HOOK_MAX (__LACE_A_HOOK_MAX - 1)
 
 #define LACE_MAX_HOOKS 32	/* of one device */

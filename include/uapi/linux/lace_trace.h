@@ -35,6 +35,7 @@ enum lace_drop_reason {
 	LACE_DROP_REASONS(LACE_DROP_ENUM)
 	__LACE_DROP_MAX
 };
+
 #define LACE_DROP_MAX (__LACE_DROP_MAX - 1)
 
 #define LACE_TRACE_NONE (-1)	/* no port, no segment */
