@@ -137,8 +137,9 @@ enum lace_attr_devstat {
 	LACE_A_DEVSTAT_REORDER_DEPTH,	/* most that waited of one flow */
 	LACE_A_DEVSTAT_GATE_HELD,	/* waited for a lane to be proved */
 	LACE_A_DEVSTAT_GATE_PASSED,	/* of these, went on */
-	LACE_A_DEVSTAT_GATE_DROPPED,	/* of these, or instead: too many, or
-					 * no lane in the new segment
+	LACE_A_DEVSTAT_GATE_DROPPED,	/* of these, or instead: too many, no
+					 * lane in the new segment, or the
+					 * device went down
 					 */
 	__LACE_A_DEVSTAT_MAX
 };
@@ -334,8 +335,8 @@ enum lace_transition_phase {
 
 enum lace_result {
 	LACE_RESULT_RUNNING,
-	LACE_RESULT_DONE,	/* in the new segment, all lanes */
-	LACE_RESULT_ROLLED_BACK,	/* in the old one, all lanes */
+	LACE_RESULT_DONE,	/* in the new segment, all lanes that change */
+	LACE_RESULT_ROLLED_BACK,	/* in the old one, all lanes, or in none */
 	LACE_RESULT_DEGRADED,	/* lanes that failed stay closed; LACE_A_DEV_
 				 * SEGMENT says in which segment
 				 */
