@@ -160,7 +160,7 @@ def none_left():
         expect(k(0).dev_stats()["gate_held"] == before + 100, k(0).dev_stats())
         LAB.join(0, 1, 2, 0)	# the alternate
         while broken() == {1, 2}:
-            held.send(8)	# behind those that wait, on their new way, too
+            held.send(1)	# behind those that wait, on their new way, too
         held.arrive()
     poll(lambda: broken() == {1}, "the alternate works")
     goes_over(1)
