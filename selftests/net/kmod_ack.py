@@ -616,13 +616,16 @@ def many_queues():
         with inside(k0.netns):
             flows = [socket.socket(type=socket.SOCK_DGRAM) for _ in range(256)]
         poll(lambda: k0.lane(0, TX)["state"] == UP, "up")
-        before = k0.acks(0, RX)["replayed"]
+        answers, late = k0.acks(0, TX)["acks"], k0.acks(0, RX)["replayed"]
         deadline = time.monotonic() + 2 * SLOW
         while time.monotonic() < deadline:
             for flow in flows:
                 flow.sendto(b"", (k1.v4, 9))
             expect(k0.lane(0, TX)["state"] == UP, k0.lane(0, TX))
-        expect(k0.acks(0, RX)["replayed"] == before, k0.acks(0, RX))
+        answers = k0.acks(0, TX)["acks"] - answers
+        late = k0.acks(0, RX)["replayed"] - late
+        # The machine may add to what the fibre takes.
+        expect(answers > 50 and late < answers / 10, (answers, late))
         for flow in flows:
             flow.close()
 

@@ -213,7 +213,8 @@ def flooded():
             held = k0.dev_stats()["gate_held"]
             poll(lambda: k0.dev_stats()["gate_passed"] == held, "all passed")
         return k0.dev_stats()["gate_passed"] - before
-    passed = with_program(program(*wait(8000), mov(R0, 0), EXIT), opens)
+    passed = with_program(program(*wait(8000 * SLOW ** 2), mov(R0, 0), EXIT),
+                          opens)
     expect(passed > 2 * GATE_PACKETS, passed)
 
 
