@@ -245,25 +245,16 @@ void lace_hooks_begin(struct lace_device *lace)
  * @lace: the device
  * @phase: enum lace_transition_phase
  * @id: of the transition
- * @from_given: whether a segment was active before it
- * @from: that segment
- * @to: segment to be brought about
- * @deadline_ms: within which they have to answer
+ * @call: what they are told of it
  *
  * A call that is under way is forgotten.
  *
  * Return: how many are called, also those that fail at once, as those do that have
  * gone since the transition began; 0: no hook takes part.
  */
-int lace_hooks_call(struct lace_device *lace, u8 phase, u64 id, bool from_given,
-		    u32 from, u32 to, u32 deadline_ms)
+int lace_hooks_call(struct lace_device *lace, u8 phase, u64 id,
+		    const struct lace_hook_call *call)
 {
-	struct lace_hook_call call = {
-		.from_given = from_given,
-		.from = from,
-		.to = to,
-		.deadline_ms = deadline_ms,
-	};
 	struct lace_hook *hook;
 	int n = 0, err;
 
@@ -279,7 +270,7 @@ int lace_hooks_call(struct lace_device *lace, u8 phase, u64 id, bool from_given,
 		hook->transition = id;
 		hook->call = ++lace->hooks.calls ?: ++lace->hooks.calls;
 		err = READ_ONCE(hook->dead) ? -ECONNRESET :
-					      lace_nl_call_hook(hook, &call);
+					      lace_nl_call_hook(hook, call);
 		if (err)
 			record(hook, -err, err == -EAGAIN ?
 			       "it has too many messages to read" :

@@ -693,10 +693,11 @@ enum lace_hooks_state {
 
 /* What a call says besides what its hook keeps. */
 struct lace_hook_call {
-	bool from_given;
+	bool from_given;		/* a segment was active before */
 	u32 from;
+	bool to_given;			/* one is to be active */
 	u32 to;
-	u32 deadline_ms;
+	u32 deadline_ms;		/* within which they have to answer */
 };
 
 struct lace_hook_answer {
@@ -714,8 +715,8 @@ void lace_hooks_exit(void);
 void lace_hooks_start(struct lace_device *lace);
 void lace_hooks_destroy(struct lace_device *lace);
 void lace_hooks_begin(struct lace_device *lace);
-int lace_hooks_call(struct lace_device *lace, u8 phase, u64 id, bool from_given,
-		    u32 from, u32 to, u32 deadline_ms);
+int lace_hooks_call(struct lace_device *lace, u8 phase, u64 id,
+		    const struct lace_hook_call *call);
 enum lace_hooks_state lace_hooks_state(struct lace_device *lace,
 				       struct lace_fault_report *fault);
 const char *lace_hooks_reason(struct lace_device *lace);

@@ -76,7 +76,7 @@ static int put_call(struct sk_buff *skb, const struct lace_hook *hook,
 	    nla_put_u32(skb, LACE_A_HOOK_CALL, hook->call) ||
 	    (call->from_given &&
 	     nla_put_u32(skb, LACE_A_HOOK_FROM, call->from)) ||
-	    nla_put_u32(skb, LACE_A_HOOK_TO, call->to) ||
+	    (call->to_given && nla_put_u32(skb, LACE_A_HOOK_TO, call->to)) ||
 	    nla_put_u32(skb, LACE_A_HOOK_DEADLINE_MS, call->deadline_ms))
 		return -EMSGSIZE;
 	return 0;

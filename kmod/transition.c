@@ -192,14 +192,17 @@ static void publish(struct lace_transition *t, struct lace_segment *segment,
 
 static void call_hooks(struct lace_transition *t)
 {
-	const struct lace_segment *segment = lace_transition_target(t);
-	u32 to = segment ? segment->id : t->report->request.to;
+	const struct lace_segment *to = lace_transition_target(t);
 	u8 phase = t->core.phase;
+	struct lace_hook_call call = {
+		.from_given = t->report->from_given,
+		.from = t->report->from,
+		.to_given = to,
+		.to = to ? to->id : 0,
+		.deadline_ms = div_u64(t->core.plan.deadline[phase], MS),
+	};
 
-	t->n_hooks = lace_hooks_call(t->lace, phase, t->report->id,
-				     t->report->from_given, t->report->from,
-				     to,
-				     div_u64(t->core.plan.deadline[phase], MS));
+	t->n_hooks = lace_hooks_call(t->lace, phase, t->report->id, &call);
 }
 
 static void wait_for_grace(struct work_struct *work)

@@ -154,8 +154,7 @@ struct lace_rt_hook {
 	int64_t error;			/* of the answer, or LACE_RT_NONE */
 	char reason[LACE_REASON_MAX + 1];
 	/* Of a call only. */
-	int64_t from;			/* segment, or LACE_RT_NONE */
-	uint32_t to;
+	int64_t from, to;		/* segments, or LACE_RT_NONE */
 	uint32_t deadline_ms;
 };
 

@@ -59,6 +59,11 @@ static uint32_t u32_or_0(struct nlattr *attr)
 	return attr ? nla_get_u32(attr) : 0;
 }
 
+static int64_t u32_or_none(struct nlattr *attr)
+{
+	return attr ? (int64_t)nla_get_u32(attr) : LACE_RT_NONE;
+}
+
 static uint64_t u64_or_0(struct nlattr *attr)
 {
 	return attr ? nla_get_u64(attr) : 0;
@@ -176,9 +181,7 @@ int lace_parse_transition(const struct nlmsghdr *message,
 	get_text(attrs[LACE_A_TRANSITION_IFNAME], transition->ifname,
 		 sizeof(transition->ifname));
 	transition->id = nla_get_u64(attrs[LACE_A_TRANSITION_ID]);
-	transition->from = attrs[LACE_A_TRANSITION_FROM] ?
-			   (int64_t)nla_get_u32(attrs[LACE_A_TRANSITION_FROM]) :
-			   LACE_RT_NONE;
+	transition->from = u32_or_none(attrs[LACE_A_TRANSITION_FROM]);
 	request->to = u32_or_0(attrs[LACE_A_TRANSITION_TO]);
 	request->on_failure = u8_or_0(attrs[LACE_A_TRANSITION_ON_FAILURE]);
 	request->retries = u8_or_0(attrs[LACE_A_TRANSITION_RETRIES]);
@@ -317,13 +320,10 @@ int lace_parse_hook(const struct nlmsghdr *message, struct lace_rt_hook *hook,
 	hook->phase = u8_or_0(attrs[LACE_A_HOOK_PHASE]);
 	hook->transition = u64_or_0(attrs[LACE_A_HOOK_TRANSITION]);
 	hook->call = u32_or_0(attrs[LACE_A_HOOK_CALL]);
-	hook->from = attrs[LACE_A_HOOK_FROM] ?
-		     (int64_t)nla_get_u32(attrs[LACE_A_HOOK_FROM]) : LACE_RT_NONE;
-	hook->to = u32_or_0(attrs[LACE_A_HOOK_TO]);
+	hook->from = u32_or_none(attrs[LACE_A_HOOK_FROM]);
+	hook->to = u32_or_none(attrs[LACE_A_HOOK_TO]);
 	hook->deadline_ms = u32_or_0(attrs[LACE_A_HOOK_DEADLINE_MS]);
-	hook->error = attrs[LACE_A_HOOK_ERROR] ?
-		      (int64_t)nla_get_u32(attrs[LACE_A_HOOK_ERROR]) :
-		      LACE_RT_NONE;
+	hook->error = u32_or_none(attrs[LACE_A_HOOK_ERROR]);
 	hook->busy = attrs[LACE_A_HOOK_BUSY];
 	get_text(attrs[LACE_A_HOOK_REASON], hook->reason, sizeof(hook->reason));
 	return 0;

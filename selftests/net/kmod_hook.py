@@ -262,6 +262,27 @@ def hook_fails():
         expect("the mirror?is ??stuck" in report["reason"], report)
 
 
+def back_to_none():
+    """Without a segment to go back to, hooks are told of none."""
+    before = NETLINK.get(DEV_GET, dev())["segment"]
+    NETLINK.set(SEGMENT_ACTIVATE, dev())
+    try:
+        with Hook("s", SWITCH, RESUME) as hook:
+            number = start(to=7)
+            call = hook.call()
+            expect("from" not in call and call["to"] == 7, call)
+            hook.answer(call, errno.EIO)
+            back = hook.call()
+            expect(back["phase"] == RESUME and "from" not in back and
+                   "to" not in back, back)
+            hook.answer(back)
+            report = end(number)
+        expect(report["result"] == ROLLED_BACK and
+               "segment" not in NETLINK.get(DEV_GET, dev()), report)
+    finally:
+        NETLINK.set(SEGMENT_ACTIVATE, dev(), u32(3, before))
+
+
 def hook_refuses():
     """A hook that fails as a transition begins: nothing is switched."""
     with Hook("q", QUIESCE) as hook, Hook("s", SWITCH) as switch:
@@ -494,8 +515,8 @@ try:
     set_up(NETLINK)
     NETLINK.set(SEGMENT_ACTIVATE, dev(), u32(3, 7))
     main(refusals, registration, at_most, unprivileged, transition_refusals,
-         called, all_answer, hook_fails, hook_refuses, hook_late, hook_dies,
-         hook_gone, hook_deleted, hook_full, aborted, announced,
+         called, all_answer, hook_fails, back_to_none, hook_refuses, hook_late,
+         hook_dies, hook_gone, hook_deleted, hook_full, aborted, announced,
          transitions_announced, history, device_goes, namespace_goes)
 finally:
     subprocess.run(("ip", "netns", "del", NETNS), check=False)

@@ -67,12 +67,12 @@ json_t *json_hook(const struct lace_rt_hook *hook)
 
 json_t *json_call(const struct lace_rt_hook *call)
 {
-	return json_pack("{s:s, s:s, s:s, s:I, s:o, s:I, s:I}",
+	return json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:I}",
 			 "dev", call->ifname, "name", call->name,
 			 "phase", phase_name(call->phase),
 			 "transition", (json_int_t)call->transition,
 			 "from", json_or_null(call->from),
-			 "to", (json_int_t)call->to,
+			 "to", json_or_null(call->to),
 			 "deadline_ms", (json_int_t)call->deadline_ms);
 }
 
@@ -103,7 +103,8 @@ void print_call(const struct lace_rt_hook *call)
 	printf("%s hook %s called in %s of transition %" PRIu64, call->ifname,
 	       call->name, phase_name(call->phase), call->transition);
 	print_or_none(" from", call->from);
-	printf(" to %u, %u ms\n", call->to, call->deadline_ms);
+	print_or_none(" to", call->to);
+	printf(", %u ms\n", call->deadline_ms);
 }
 
 static int hook_show(const struct lacectl *ctl, int argc, char **argv,

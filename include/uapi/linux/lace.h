@@ -464,7 +464,7 @@ enum lace_attr_hook {
 	LACE_A_HOOK_CALL,	/* u32, number of the call; DONE repeats it */
 	LACE_A_HOOK_FROM,	/* u32, in CALL_NTF: segment; absent: none */
 	LACE_A_HOOK_TO,		/* u32, in CALL_NTF: segment to bring about,
-				 * on the way back the old one
+				 * on the way back the old one; absent: none
 				 */
 	LACE_A_HOOK_DEADLINE_MS,	/* u32, in CALL_NTF */
 	LACE_A_HOOK_ERROR,	/* u32, in DONE, and of the last call: 0, or a
