@@ -389,7 +389,7 @@ def unmoved():
     port = ("ip", "-n", LAB.SWITCH, "link", "set", "s0p1")
     hook = Hook(k0)
     for node in LAB.nodes:	# marks are too seldom to say anything
-        node.netlink.set(DEV_SET, dev(), u32(11, 20000))
+        node.netlink.set(DEV_SET, dev(), u32(11, 60000))
     try:
         start(k0, 1)
         call = hook.called()
