@@ -568,6 +568,8 @@ void lace_transition_stop(struct lace_device *lace);
 void lace_transition_destroy(struct lace_device *lace);
 bool lace_transition_runs(const struct lace_device *lace);
 bool lace_transition_uses_node(const struct lace_device *lace, u16 id);
+int lace_transition_check_nodes(struct lace_device *lace,
+				struct netlink_ext_ack *extack);
 bool lace_transition_uses(const struct lace_device *lace,
 			  const struct lace_segment *segment);
 u32 lace_transition_ports(const struct lace_device *lace);

@@ -162,6 +162,11 @@ int lace_node_set(struct lace_device *lace, struct lace_node *node,
 	old = xa_store(&nodes->by_id, node->id, node, GFP_KERNEL_ACCOUNT);
 	if (xa_is_err(old))
 		return xa_err(old);
+	if (lace_transition_uses_node(lace, node->id)) {
+		err = lace_transition_check_nodes(lace, extack);
+		if (err)
+			goto err_compile;
+	}
 	if (is_active(lace, node->id)) {
 		active = recompile(lace, extack);
 		if (IS_ERR(active)) {

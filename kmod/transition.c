@@ -558,16 +558,24 @@ static int check(struct lace_device *lace, u32 id,
 	return 0;
 }
 
-static int check_target(struct lace_device *lace, struct lace_segment *to,
-			struct netlink_ext_ack *extack)
+/* Whether the nodes of a segment are there, with their ports. */
+static int check_nodes(struct lace_device *lace, struct lace_segment *segment,
+		       struct netlink_ext_ack *extack)
 {
 	struct lace_active *active;
 
-	active = lace_active_compile(lace, to, NULL, extack);
+	active = lace_active_compile(lace, segment, NULL, extack);
 	if (IS_ERR(active))
 		return PTR_ERR(active);
 	kfree(active);
-	return lace_active_check_ports(lace, to, extack);
+	return 0;
+}
+
+static int check_target(struct lace_device *lace, struct lace_segment *to,
+			struct netlink_ext_ack *extack)
+{
+	return check_nodes(lace, to, extack) ?:
+	       lace_active_check_ports(lace, to, extack);
 }
 
 /* Lanes with another end than before.  What is the same in both and closed stays
@@ -724,6 +732,19 @@ bool lace_transition_uses_node(const struct lace_device *lace, u16 id)
 
 	return (t->from && lace_segment_uses_node(t->from, id)) ||
 	       (t->to && lace_segment_uses_node(t->to, id));
+}
+
+/* Whether both segments of a transition that runs can be active with the nodes as
+ * they are now: 0, or why not.
+ */
+int lace_transition_check_nodes(struct lace_device *lace,
+				struct netlink_ext_ack *extack)
+{
+	struct lace_segment *from = lace->transition->from;
+	struct lace_segment *to = lace->transition->to;
+
+	return (from ? check_nodes(lace, from, extack) : 0) ?:
+	       (to ? check_nodes(lace, to, extack) : 0);
 }
 
 static u32 ports_of(const struct lace_segment *segment)

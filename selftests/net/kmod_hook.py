@@ -462,8 +462,10 @@ def transition_refusals():
         number = start(to=7)
         call = hook.call()
         refuses(errno.EBUSY, "transition", NODE_DEL, dev(), u16(3, 1))
-        NETLINK.set(NODE_SET, dev(), u16(3, 1), prefix("10.0.1.0/24"),
-                    node_port(0, "02:00:00:00:01:00"))
+        node = dev(), u16(3, 1), prefix("10.0.1.0/24")
+        refuses(errno.ENOENT, "no such port", NODE_SET, *node,
+                node_port(1, "02:00:00:00:01:00"))
+        NETLINK.set(NODE_SET, *node, node_port(0, "02:00:00:00:01:00"))
         hook.answer(call)
         end(number)	# nobody is there to prove lanes to
         NETLINK.set(SEGMENT_ACTIVATE, dev(), u32(3, 7))
