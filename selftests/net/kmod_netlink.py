@@ -455,6 +455,27 @@ def interrupted():
         NETLINK.set(NODE_DEL, node(number))
 
 
+def grown():
+    """What no longer fits in the buffers of a dump ends it: to be tried again."""
+    def load(number, routes):
+        NETLINK.set(SEGMENT_SET, segment(number, TX1, RX2, *(
+            route(0, 10 + i, None, 1) for i in range(routes))))
+    for number in range(10, 70):
+        load(number, 10)
+    slow = Netlink(NETNS, buffer=8192)
+    slow.send(SEGMENT_GET, b"", NLM_F_DUMP)
+    slow.receive()
+    load(69, 4096)
+    try:
+        raise AssertionError(len(slow.receive_answers()))
+    except Refused as refused:
+        expect(refused.errno == E.EINTR, refused)
+    slow.close()
+    expect(len(NETLINK.dump(SEGMENT_GET)[-1]["routes"]) == 4096, "routes")
+    for number in range(10, 70):
+        NETLINK.set(SEGMENT_DEL, segment(number))
+
+
 def dump_filter():
     """A dump may be restricted to one device, which has to be there."""
     run("ip", "link", "add", "lace1", "type", "lace", netns=NETNS)
@@ -565,7 +586,7 @@ try:
          refusals(PORT, "ports"), refusals(NODES, "nodes"),
          refusals(LANES, "lanes"), refusals(SEGMENTS, "segments"),
          activation, unprivileged, answers, port_numbers, replace, many_nodes,
-         many_routes, interrupted, dump_filter, notifications, echo,
-         mutations)
+         many_routes, interrupted, grown, dump_filter, notifications,
+         echo, mutations)
 finally:
     down()

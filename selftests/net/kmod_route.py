@@ -186,6 +186,22 @@ def remembered():
     goes_over(0)
 
 
+def off():
+    """Without the lane protocol no route is known to be broken."""
+    all_up()
+    LAB.cut(1, 0)
+    poll(lambda: broken() == {1}, "the route is broken")
+    goes_over(1)
+    set_interval(0)
+    expect(not broken(), routes())
+    before = sent(0)
+    expect(not reaches() and sent(0) >= before + 3, "not sent that way")
+    LAB.join(1, 0, 3, 0)
+    set_interval(100)
+    all_up()
+    goes_over(0)
+
+
 def refused():
     """Alternates that make no sense."""
     def load(node, words, *attrs):
@@ -250,5 +266,5 @@ def forged():
 
 with LAB:
     LAB.plan(0, CIRCUITS, ROUTES, ALTERNATES)
-    main(known, second_hop, relay_dies, none_left, remembered, refused,
-         forged)
+    main(known, second_hop, relay_dies, none_left, remembered, off,
+         refused, forged)
