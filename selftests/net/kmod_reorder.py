@@ -5,6 +5,7 @@ of nodes reach TCP in order, and what is no such segment is left alone.
 
     k0 ====> k1		four ports each, both ways, two or four of them used
     k0 ====> k1 ====> k2	for what is relayed, two ports each
+    k0 ====> k1, or by k2	for what changes from one way to another
 
 Segments written by hand are sent from the switch into the ports of k1, and what
 lace0 receives is read from it; streams are sent with the kernel's own settings
@@ -108,13 +109,16 @@ def ip6(payload, protocol=6):
 
 
 class Wire:
-    """Sends into the ports of k1, and hears what its lace0 receives."""
+    """Sends into the ports of k1, from k0 if no other is said to be the peer of
+    a port, and hears what its lace0 receives.
+    """
 
-    def __init__(self):
+    def __init__(self, peers=(0, 0)):
         self.node = LAB.nodes[1]
+        self.peers = peers
         self.ports = []
         with inside(Lab.SWITCH):
-            for port in range(2):
+            for port in range(len(peers)):
                 one = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
                 one.bind(("s1p%d" % port, 0))
                 self.ports.append(one)
@@ -135,8 +139,8 @@ class Wire:
         kind = 0x86dd if packet[0] >> 4 == 6 else 0x0800
         self.ports[lane].send(
             mac_bytes(self.node.mac(lane)) +
-            mac_bytes(LAB.nodes[0].mac(lane)) + struct.pack("!H", kind) +
-            packet)
+            mac_bytes(LAB.nodes[self.peers[lane]].mac(lane)) +
+            struct.pack("!H", kind) + packet)
 
     def send_through(self, lane, packet):
         """Sent, and through what receives it on that lane."""
@@ -179,14 +183,14 @@ def slow_lanes(wire_in):
         pass
 
 
-def scripted(steps, settle=()):
+def scripted(steps, settle=(), peers=(0, 0)):
     """Steps of (lane, packet, sequence numbers that are heard then), and those
     that are heard at last. The changes of the counters.
     """
     node = LAB.nodes[1]
     set_usecs(node, 1000000)
     try:
-        with Wire() as lanes:
+        with Wire(peers) as lanes:
             slow_lanes(lanes)
             before = counters(node)
             for number, (lane, packet, wanted) in enumerate(steps):
@@ -509,6 +513,36 @@ def relayed():
     keep_order(LAB)
 
 
+def another_way():
+    """What is missing may still come by the peer that it came by before."""
+    global LAB
+    first, LAB = LAB, None
+    first.down()
+    with Lab(3, 4) as LAB:
+        LAB.plan(0, [[0, 0, 1, 0], [0, 1, 1, 1], [1, 0, 0, 0], [1, 1, 0, 1],
+                     [0, 2, 2, 0], [0, 3, 2, 1], [2, 2, 1, 2], [2, 3, 1, 3],
+                     [2, 0, 0, 2], [1, 2, 2, 2]], (), [[0, 1, [2]]])
+
+        def segment(n):
+            return ip4(tcp(100 * n, port=1051))
+
+        def numbers(*which):
+            return [100 * n for n in which]
+        got = scripted([
+            (2, segment(0), numbers(0)),
+            (0, segment(2), []),
+            (1, segment(3), []),		# lanes of k0 are past 1
+            (2, segment(1), numbers(1, 2, 3)),	# but not those of k2
+            (0, segment(4), numbers(4)),
+            (1, segment(6), []),
+            (0, segment(7), numbers(6, 7)),	# all by k0: both past 5
+        ], peers=(0, 0, 2, 2))
+        expect(got == {"in_order": 3, "held": 4, "filled": 2, "lost": 2}, got)
+    LAB = first
+    LAB.up()
+    keep_order(LAB)
+
+
 def setting():
     """It is on, can be switched off, and takes no nonsense."""
     node = LAB.nodes[1]
@@ -610,4 +644,5 @@ with LAB:
     keep_order(LAB)
     wire(2)
     main(by_hand, connections, untouched, many_flows, overflow, plain,
-         with_offloads, uneven, jitter, loss, relayed, setting, life)
+         with_offloads, uneven, jitter, loss, relayed, another_way, setting,
+         life)
